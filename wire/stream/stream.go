@@ -1,0 +1,250 @@
+// Package stream joins framing and codec: it reads a response body, cuts it into
+// blocks, and gives the events that a [wire.Decoder] makes of them. It knows no
+// network; the client of package provider, recordings and programs that bring
+// their own transport share it.
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+	"strconv"
+
+	"github.com/handwire/handwire/sse"
+	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/jsonw"
+)
+
+// DefaultMaxBlockBytes is the default of [Options.MaxBlockBytes], 32 MiB.
+const DefaultMaxBlockBytes = sse.DefaultMaxEventBytes
+
+// Options are the limits of [Read]. Nil and the zero value are the defaults.
+type Options struct {
+	// MaxBlockBytes limits one event, line or whole document, in bytes. Zero
+	// is [DefaultMaxBlockBytes], a negative number is no limit. A larger block
+	// ends the stream with cause limit.
+	MaxBlockBytes int
+}
+
+// Read returns the events of one response body. It reads from body no more than
+// it needs, and hands an event out as soon as its block is complete. It can be
+// ranged over once. Leaving the loop stops reading; closing the body is the
+// caller's business.
+//
+// The last pair holds the end event: with a nil error if the stream finished,
+// else with the *[wire.Error] that says what cut it off. An error of body that
+// is, or wraps, a *wire.Error is passed on as it is; any other is cause reset.
+//
+// Of server-sent events it also reads what servers send past the standard: a
+// last block without its blank line, if its data is one whole JSON value or
+// [DONE], and JSON that stands between the events without a field name, as
+// errors of some servers do. Anything else of that kind becomes a note.
+func Read(body io.Reader, dec wire.Decoder, framing wire.Framing, opts *Options) iter.Seq2[wire.Event, error] {
+	return func(yield func(wire.Event, error) bool) {
+		r := reader{dec: dec, yield: yield, limit: DefaultMaxBlockBytes}
+		if opts != nil && opts.MaxBlockBytes != 0 {
+			r.limit = opts.MaxBlockBytes
+		}
+		var cause error
+		switch framing {
+		case wire.FramingSSE, "":
+			cause = r.sse(body)
+		case wire.FramingLines:
+			cause = r.lines(body)
+		case wire.FramingWhole:
+			cause = r.whole(body)
+		default:
+			cause = &wire.Error{Cause: wire.CauseConfig, Message: "no reader for the framing " + string(framing)}
+		}
+		r.end(cause)
+	}
+}
+
+// reader is one run of Read. Its methods return at the end of the body: nil for
+// a clean end, else what cut the stream off. After done nothing more is yielded.
+type reader struct {
+	dec   wire.Decoder
+	yield func(wire.Event, error) bool
+	limit int
+	evs   []wire.Event
+	done  bool // the end event was handed out, or the caller left
+
+	stray struct { // JSON between the events
+		buf   []byte
+		json  wire.PartialJSON
+		notes int
+	}
+}
+
+// maxStrayNotes bounds the notes on stray lines of one stream.
+const maxStrayNotes = 8
+
+// block decodes one block and hands its events out. It returns the decoder's
+// error.
+func (r *reader) block(name string, data []byte) error {
+	var err error
+	r.evs, err = r.dec.Decode(r.evs[:0], name, data)
+	r.emit()
+	return err
+}
+
+func (r *reader) end(cause error) {
+	if r.done {
+		return
+	}
+	if cause != nil {
+		cause = asError(cause)
+	}
+	r.evs, _ = r.dec.End(r.evs[:0], cause)
+	r.emit()
+}
+
+func asError(err error) error {
+	var le *sse.LimitError
+	if errors.As(err, &le) {
+		return limitError(le.Limit, le.Offset, err)
+	}
+	return wire.AsError(err, wire.CauseReset)
+}
+
+func limitError(limit int, offset int64, err error) *wire.Error {
+	return &wire.Error{Cause: wire.CauseLimit, Err: err,
+		Message: "a block of the response, which begins at byte " + strconv.FormatInt(offset, 10) +
+			", is larger than the limit of " + strconv.Itoa(limit) + " bytes",
+		Hint: "raise MaxBlockBytes if the server is to be trusted"}
+}
+
+// emit hands r.evs out.
+func (r *reader) emit() {
+	for i := range r.evs {
+		if r.done {
+			return
+		}
+		ev := &r.evs[i]
+		var err error
+		if ev.Kind == wire.EventEnd {
+			r.done = true
+			if ev.End != nil && ev.End.Err != nil {
+				err = ev.End.Err
+			}
+		}
+		if !r.yield(*ev, err) {
+			r.done = true
+		}
+	}
+}
+
+func (r *reader) note(detail string) {
+	r.evs = append(r.evs[:0], wire.Event{Kind: wire.EventNote,
+		Note: &wire.Note{Code: wire.NoteOdd, Path: "framing", Detail: detail}})
+	r.emit()
+}
+
+func (r *reader) sse(body io.Reader) error {
+	d := sse.NewDecoder(body, &sse.Options{MaxEventBytes: r.limit, Lines: true, Pending: true})
+	var ev sse.Event
+	for !r.done {
+		if err := d.Decode(&ev); err == io.EOF {
+			r.flushStray()
+			return nil
+		} else if err != nil {
+			return err
+		}
+		switch ev.Kind {
+		case sse.KindEvent:
+			r.flushStray()
+			if err := r.block(ev.Type, ev.Data); err != nil {
+				return err
+			}
+		case sse.KindPending:
+			r.flushStray()
+			if string(ev.Data) == "[DONE]" || jsonw.ValidBytes(ev.Data) {
+				if err := r.block(ev.Type, ev.Data); err != nil {
+					return err
+				}
+			} else if !r.done {
+				r.note("the body ends within an event, after " + strconv.Itoa(len(ev.Data)) + " bytes of its data")
+			}
+		case sse.KindLine:
+			if err := r.line(ev.Data, ev.Offset); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// line takes a line that is no field. Lines that add up to a JSON object or
+// array are offered to the codec as a block without a name.
+func (r *reader) line(line []byte, offset int64) error {
+	s := &r.stray
+	if len(s.buf) == 0 && !opensJSON(line) {
+		r.strayNote(line)
+		return nil
+	}
+	s.buf = append(append(s.buf, line...), '\n')
+	if r.limit > 0 && len(s.buf) > r.limit {
+		return limitError(r.limit, offset, nil)
+	}
+	s.json.Write(string(line))
+	s.json.Write("\n")
+	if s.json.Err() != nil {
+		r.flushStray()
+		return nil
+	}
+	if !s.json.Complete() {
+		return nil
+	}
+	err := r.block("", s.buf[:len(s.buf)-1])
+	s.buf = s.buf[:0]
+	s.json.Reset()
+	return err
+}
+
+// opensJSON reports whether line begins as a JSON object or array.
+func opensJSON(line []byte) bool {
+	line = bytes.TrimLeft(line, " \t")
+	return len(line) > 0 && (line[0] == '{' || line[0] == '[')
+}
+
+// flushStray gives up on stray lines that came to no JSON value.
+func (r *reader) flushStray() {
+	if len(r.stray.buf) > 0 {
+		r.strayNote(r.stray.buf)
+		r.stray.buf = r.stray.buf[:0]
+		r.stray.json.Reset()
+	}
+}
+
+func (r *reader) strayNote(line []byte) {
+	if r.done || r.stray.notes >= maxStrayNotes {
+		return
+	}
+	r.stray.notes++
+	const most = 200
+	text := string(line)
+	if len(text) > most {
+		text = text[:most] + "… (" + strconv.Itoa(len(line)) + " bytes)"
+	}
+	r.note("a line that is no field of an event stream: " + strconv.Quote(text))
+}
+
+// whole reads one JSON document.
+func (r *reader) whole(body io.Reader) error {
+	src := body
+	if r.limit > 0 {
+		src = io.LimitReader(body, int64(r.limit)+1)
+	}
+	data, err := io.ReadAll(src)
+	if err != nil {
+		return err
+	}
+	if r.limit > 0 && len(data) > r.limit {
+		return limitError(r.limit, 0, nil)
+	}
+	if p := jsonw.CheckBytes(data); p != nil && p.Offset >= len(data) {
+		return nil // a document that was cut is no protocol error; the decoder's End says truncated
+	}
+	return r.block("", data)
+}
