@@ -1,0 +1,76 @@
+package anthropic
+
+import (
+	"strings"
+
+	"github.com/handwire/handwire/wire"
+)
+
+// Protocol is the name of the protocol, as [Codec.Protocol] returns it.
+const Protocol = "anthropic-messages"
+
+// The versions of the API that are live. They differ in what the server
+// accepts, not in what it answers.
+const (
+	Version20230601 = "2023-06-01"
+	Version20261021 = "2026-10-21" // refuses temperature, top_p and top_k, whatever their value
+)
+
+const path = "/v1/messages"
+
+// Codec speaks Anthropic Messages. The zero value is ready. It holds settings
+// only, and any number of goroutines may use one.
+type Codec struct {
+	// Version is the anthropic-version header. Empty is [Version20230601].
+	Version string
+	// Betas are the values of the anthropic-beta header, sent joined in one
+	// header line. They are exact, and one wrong value fails the request.
+	Betas []string
+}
+
+var _ wire.Codec = Codec{}
+
+// Protocol returns "anthropic-messages".
+func (Codec) Protocol() string { return Protocol }
+
+func (c Codec) version() string {
+	if c.Version == "" {
+		return Version20230601
+	}
+	return c.Version
+}
+
+// Encode implements [wire.Codec].
+func (c Codec) Encode(call *wire.Call, r *wire.Request) error {
+	call.Reset()
+	e := encoder{codec: &c, r: r, call: call, b: call.Body, family: familyOf(r.Model)}
+	e.request()
+	call.Body = e.b
+	call.Path = path
+	call.Framing = wire.FramingSSE
+	if r.Whole {
+		call.Framing = wire.FramingWhole
+	}
+	call.Header = append(call.Header,
+		wire.Header{Name: "content-type", Value: "application/json"},
+		wire.Header{Name: "anthropic-version", Value: c.version()})
+	if len(c.Betas) > 0 {
+		call.Header = append(call.Header, wire.Header{Name: "anthropic-beta", Value: strings.Join(c.Betas, ",")})
+	}
+	call.Header = append(call.Header, r.Headers...)
+	if len(e.findings) > 0 {
+		return wire.Findings(e.findings)
+	}
+	return nil
+}
+
+// Check implements [wire.Codec].
+func (c Codec) Check(r *wire.Request) []wire.Finding {
+	var call wire.Call
+	e := encoder{codec: &c, r: r, call: &call, family: familyOf(r.Model)}
+	e.request()
+	return e.findings
+}
+
+// NewDecoder implements [wire.Codec].
+func (Codec) NewDecoder(h wire.Head) wire.Decoder { return &decoder{head: h} }

@@ -1,0 +1,693 @@
+package anthropic
+
+// How this file is organised: Decode looks at the type of an event and calls
+// one method for each; a whole response goes through the same methods block by
+// block. Blocks are keyed by the vendor's index and may interleave; ours counts
+// the blocks in the order in which they start.
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/jsonw"
+)
+
+// maxOpenBlocks bounds the blocks that are open at one time. The vendor opens
+// one, rarely two.
+const maxOpenBlocks = 256
+
+type decoder struct {
+	head  wire.Head
+	id    string // of the message
+	begun bool
+	ended bool
+	err   *wire.Error // of the end event, nil if it finished
+
+	open  []*block // in the order of their start
+	parts int
+	calls int // client tool calls
+
+	usage   usage
+	vendor  members // facts about the whole message
+	finish  string  // the vendor's stop reason
+	detail  string
+	scratch []byte
+}
+
+// block is a content block that is open.
+type block struct {
+	index int // the vendor's
+	part  int // ours
+	kind  wire.PartKind
+	typ   string
+	raw   string  // an opaque block as it started
+	input string  // a whole input that came with the start
+	got   bool    // some of the arguments came
+	high  rune    // a high surrogate whose other half is due in the next delta
+	facts members // what becomes the part's Vendor; of an opaque block, what deltas added
+}
+
+// members is a JSON object in the making: raw values by name, in the order of
+// their first appearance.
+type members []member
+
+type member struct {
+	name string
+	raw  []byte
+}
+
+func (m *members) at(name string) *member {
+	for i := range *m {
+		if (*m)[i].name == name {
+			return &(*m)[i]
+		}
+	}
+	*m = append(*m, member{name: strings.Clone(name)})
+	return &(*m)[len(*m)-1]
+}
+
+func (m *members) set(name, raw string) {
+	f := m.at(name)
+	f.raw = append(f.raw[:0], raw...)
+}
+
+// object returns the object, "" if it has no member.
+func (m members) object() string {
+	if len(m) == 0 {
+		return ""
+	}
+	n := 2
+	for i := range m {
+		n += len(m[i].name) + len(m[i].raw) + 4
+	}
+	b := append(make([]byte, 0, n), '{')
+	for i := range m {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonw.AppendString(b, m[i].name)
+		b = append(b, ':')
+		b = append(b, m[i].raw...)
+	}
+	b = append(b, '}')
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// event is one server-sent event, its members still raw. The results point into
+// the caller's data.
+type event struct {
+	typ, data                    string
+	index                        int
+	delta, block, usage, message gjson.Result
+}
+
+func (d *decoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.Event, error) {
+	if d.ended {
+		return dst, nil
+	}
+	if len(data) == 0 || string(data) == "[DONE]" { // both come from proxies and say nothing here
+		return dst, nil
+	}
+	if p := jsonw.CheckBytes(data); p != nil {
+		return dst, protocolError("an event is not JSON: "+p.Error(), data)
+	}
+	ev := event{data: unsafe.String(unsafe.SliceData(data), len(data)), index: -1}
+	root := gjson.Parse(ev.data)
+	if !root.IsObject() {
+		return dst, protocolError("an event is no JSON object", data)
+	}
+	root.ForEach(func(k, v gjson.Result) bool {
+		switch k.Str {
+		case "type":
+			ev.typ = v.Str
+		case "index":
+			if v.Type == gjson.Number && v.Num >= 0 && v.Num < 1<<31 {
+				ev.index = int(v.Num)
+			}
+		case "delta":
+			ev.delta = v
+		case "content_block":
+			ev.block = v
+		case "usage":
+			ev.usage = v
+		case "message":
+			ev.message = v
+		}
+		return true
+	})
+	if ev.typ == "" {
+		if ev.typ = name; root.Get("error").Exists() {
+			ev.typ = "error"
+		}
+	}
+	switch ev.typ {
+	case "content_block_delta":
+		return d.delta(dst, &ev)
+	case "content_block_start":
+		return d.blockStart(dst, ev.index, ev.block, &ev)
+	case "content_block_stop":
+		return d.blockStop(dst, &ev)
+	case "ping":
+		return dst, nil
+	case "message_start":
+		return d.messageStart(dst, ev.message, &ev)
+	case "message_delta":
+		return d.messageDelta(dst, &ev)
+	case "message_stop":
+		return d.messageStop(dst)
+	case "error":
+		return d.fail(dst, d.errorOf(ev.data))
+	case "message":
+		return d.whole(dst, root, &ev)
+	}
+	return other(dst, &ev), nil
+}
+
+func protocolError(msg string, data []byte) *wire.Error {
+	return &wire.Error{Cause: wire.CauseProtocol, Message: msg, Body: wire.Excerpt(data)}
+}
+
+// other passes an event on raw.
+func other(dst []wire.Event, ev *event) []wire.Event {
+	return append(dst, wire.Event{Kind: wire.EventOther, Raw: strings.Clone(ev.data)})
+}
+
+func odd(dst []wire.Event, ev *event, detail string) []wire.Event {
+	path := strings.Clone(ev.typ)
+	return append(dst, wire.Event{Kind: wire.EventNote, Note: &wire.Note{Code: wire.NoteOdd, Path: path, Detail: detail}})
+}
+
+// ---- the message ----
+
+func (d *decoder) messageStart(dst []wire.Event, msg gjson.Result, ev *event) ([]wire.Event, error) {
+	id := msg.Get("id").String()
+	if d.begun {
+		if id == d.id {
+			return odd(dst, ev, "the message started twice"), nil
+		}
+		return dst, protocolError("a second message, "+strconv.Quote(id)+", began within the stream of "+strconv.Quote(d.id), []byte(ev.data))
+	}
+	dst = d.begin(dst, msg)
+	dst = d.addUsage(dst, msg.Get("usage"))
+	var err error
+	msg.Get("content").ForEach(func(_, b gjson.Result) bool {
+		dst, err = d.wholeBlock(dst, d.parts, b, ev)
+		return err == nil
+	})
+	d.learn(msg)
+	return dst, err
+}
+
+func (d *decoder) begin(dst []wire.Event, msg gjson.Result) []wire.Event {
+	d.begun = true
+	d.id = strings.Clone(msg.Get("id").String())
+	return append(dst, wire.Event{Kind: wire.EventStart, Start: &wire.Start{
+		Origin:    wire.Origin{Protocol: Protocol, Model: strings.Clone(msg.Get("model").String()), ResponseID: d.id},
+		RequestID: d.head.Header("request-id"),
+		RateLimit: rateLimits(d.head),
+	}})
+}
+
+// learn takes what an object says about the message as a whole: its stop
+// reason, and as raw members what has no other place.
+func (d *decoder) learn(obj gjson.Result) {
+	obj.ForEach(func(k, v gjson.Result) bool {
+		if v.Type == gjson.Null {
+			return true
+		}
+		switch k.Str {
+		case "id", "type", "role", "model", "content", "usage", "delta", "index":
+		case "stop_reason":
+			d.finish = strings.Clone(v.String())
+		case "stop_sequence":
+			d.detail = strings.Clone(v.String())
+		case "stop_details":
+			d.detail = stopDetail(v)
+			d.vendor.set(k.Str, v.Raw)
+		default:
+			d.vendor.set(k.Str, v.Raw)
+		}
+		return true
+	})
+}
+
+// stopDetail puts the category and the explanation of a refusal in words.
+func stopDetail(v gjson.Result) string {
+	category, explanation := v.Get("category").String(), v.Get("explanation").String()
+	if category != "" && explanation != "" {
+		category += ": "
+	}
+	return category + explanation
+}
+
+func (d *decoder) messageDelta(dst []wire.Event, ev *event) ([]wire.Event, error) {
+	if !d.begun {
+		return dst, notBegun(ev)
+	}
+	d.learn(ev.delta)
+	d.learn(gjson.Parse(ev.data))
+	return d.addUsage(dst, ev.usage), nil
+}
+
+func notBegun(ev *event) *wire.Error {
+	return protocolError("a "+strings.Clone(ev.typ)+" event came before message_start", []byte(ev.data))
+}
+
+func (d *decoder) addUsage(dst []wire.Event, u gjson.Result) []wire.Event {
+	if !d.usage.add(u) {
+		return dst
+	}
+	return append(dst, wire.Event{Kind: wire.EventUsage, Usage: d.usage.snapshot()})
+}
+
+func (d *decoder) messageStop(dst []wire.Event) ([]wire.Event, error) {
+	if !d.begun || d.finish == "" {
+		return d.fail(dst, truncated("the message stopped without a stop reason"))
+	}
+	dst = d.closeParts(dst)
+	end := &wire.Ending{Cause: wire.CauseFinished, Finish: d.finishReason(), VendorFinish: d.finish, Detail: d.detail}
+	d.ended = true
+	return append(dst, wire.Event{Kind: wire.EventEnd, End: end, Raw: d.vendor.object()}), nil
+}
+
+// finishReason translates the stop reason. Whether the model waits for results
+// is told by the calls, not by the reason alone.
+func (d *decoder) finishReason() wire.FinishReason {
+	switch d.finish {
+	case "end_turn", "stop_sequence":
+		if d.calls > 0 && d.finish == "end_turn" {
+			return wire.FinishToolCall
+		}
+		return wire.FinishStop
+	case "tool_use":
+		if d.calls == 0 {
+			return wire.FinishStop
+		}
+		return wire.FinishToolCall
+	case "max_tokens", "model_context_window_exceeded":
+		return wire.FinishLength
+	case "pause_turn", "compaction":
+		return wire.FinishPause
+	case "refusal":
+		return wire.FinishRefusal
+	}
+	return wire.FinishOther
+}
+
+func truncated(msg string) *wire.Error {
+	return &wire.Error{Cause: wire.CauseTruncated, Message: msg, Err: io.ErrUnexpectedEOF}
+}
+
+// End implements [wire.Decoder].
+func (d *decoder) End(dst []wire.Event, cause error) ([]wire.Event, error) {
+	if d.ended {
+		if d.err != nil {
+			return dst, d.err
+		}
+		return dst, nil
+	}
+	switch {
+	case cause != nil:
+		return d.fail(dst, wire.AsError(cause, wire.CauseReset))
+	case !d.begun:
+		return d.fail(dst, truncated("the body ended before the message began"))
+	}
+	return d.fail(dst, truncated("the body ended before message_stop"))
+}
+
+// fail closes what is open and ends the stream with err.
+func (d *decoder) fail(dst []wire.Event, err *wire.Error) ([]wire.Event, error) {
+	if err.RequestID == "" {
+		e := *err
+		e.RequestID = d.head.Header("request-id")
+		err = &e
+	}
+	dst = d.closeParts(dst)
+	d.ended, d.err = true, err
+	end := &wire.Ending{Cause: err.Cause, VendorFinish: d.finish, Detail: d.detail, Err: err}
+	return append(dst, wire.Event{Kind: wire.EventEnd, End: end, Raw: d.vendor.object()}), err
+}
+
+// closeParts ends the parts that are open, as partial ones.
+func (d *decoder) closeParts(dst []wire.Event) []wire.Event {
+	for _, b := range d.open {
+		dst = d.endPart(dst, b, true)
+	}
+	d.open = nil
+	return dst
+}
+
+// ---- blocks ----
+
+func (d *decoder) find(index int) *block {
+	for i := len(d.open) - 1; i >= 0; i-- {
+		if d.open[i].index == index {
+			return d.open[i]
+		}
+	}
+	return nil
+}
+
+func (d *decoder) blockStart(dst []wire.Event, index int, v gjson.Result, ev *event) ([]wire.Event, error) {
+	if !d.begun {
+		return dst, notBegun(ev)
+	}
+	if index < 0 || !v.IsObject() {
+		return dst, protocolError("a content block without an index or a body", []byte(ev.data))
+	}
+	if len(d.open) >= maxOpenBlocks {
+		return dst, &wire.Error{Cause: wire.CauseLimit, Message: "more than " + strconv.Itoa(maxOpenBlocks) + " content blocks are open at once"}
+	}
+	if b := d.find(index); b != nil {
+		dst = odd(dst, ev, "block "+strconv.Itoa(index)+" started again while it was open")
+		dst = d.endPart(dst, b, true)
+		d.forget(b)
+	}
+	b := &block{index: index, part: d.parts, typ: strings.Clone(v.Get("type").Str)}
+	d.parts++
+	d.open = append(d.open, b)
+	return d.startPart(dst, b, v), nil
+}
+
+func (d *decoder) forget(b *block) {
+	for i := range d.open {
+		if d.open[i] == b {
+			d.open = append(d.open[:i], d.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// startPart announces a block and hands out what it starts with.
+func (d *decoder) startPart(dst []wire.Event, b *block, v gjson.Result) []wire.Event {
+	var data *wire.Part
+	var text gjson.Result
+	switch b.typ {
+	case "text":
+		b.kind = wire.PartText
+		v.ForEach(func(k, v gjson.Result) bool {
+			switch k.Str {
+			case "type":
+			case "text":
+				text = v
+			default:
+				b.fact(k.Str, v)
+			}
+			return true
+		})
+	case "thinking":
+		b.kind = wire.PartReasoning
+		v.ForEach(func(k, v gjson.Result) bool {
+			switch k.Str {
+			case "type":
+			case "thinking":
+				text = v
+			case "signature":
+				if v.Str != "" {
+					b.fact(k.Str, v)
+				}
+			default:
+				b.fact(k.Str, v)
+			}
+			return true
+		})
+	case "redacted_thinking":
+		b.kind = wire.PartReasoning
+		v.ForEach(func(k, v gjson.Result) bool {
+			if k.Str != "type" {
+				b.fact(k.Str, v)
+			}
+			return true
+		})
+		data = &wire.Part{Vendor: b.facts.object()}
+		b.facts = nil
+	case "tool_use":
+		b.kind = wire.PartToolCall
+		d.calls++
+		data = &wire.Part{}
+		v.ForEach(func(k, v gjson.Result) bool {
+			switch k.Str {
+			case "type":
+			case "id":
+				data.ID = strings.Clone(v.String())
+			case "name":
+				data.Name = strings.Clone(v.String())
+			case "input":
+				if v.Type != gjson.Null && v.Raw != "{}" {
+					b.input = strings.Clone(v.Raw)
+				}
+			default:
+				b.fact(k.Str, v)
+			}
+			return true
+		})
+		data.Vendor = b.facts.object()
+		b.facts = nil
+	default:
+		b.kind = wire.PartOpaque
+		b.raw = strings.Clone(v.Raw)
+		data = &wire.Part{Name: b.typ, ID: strings.Clone(v.Get("id").String()), Vendor: b.raw}
+	}
+	dst = append(dst, wire.Event{Kind: wire.EventPartStart, Part: b.kind, Index: b.part, Data: data})
+	if text.Type == gjson.String {
+		dst = d.text(dst, b, text)
+	}
+	return dst
+}
+
+// fact keeps a member of a block that has no place in a part. Null says nothing.
+func (b *block) fact(name string, v gjson.Result) {
+	if v.Type != gjson.Null {
+		b.facts.set(name, v.Raw)
+	}
+}
+
+// text hands out a piece of text or arguments.
+func (d *decoder) text(dst []wire.Event, b *block, v gjson.Result) []wire.Event {
+	var s string
+	switch escaped := len(v.Raw) != len(v.Str)+2; {
+	case b.high == 0 && !escaped:
+		s = strings.Clone(v.Str)
+	case b.high == 0 && !mayHoldSurrogate(v.Raw):
+		s = v.Str // gjson made a copy to decode it
+	default:
+		d.scratch, b.high = jsonw.UnquoteJoin(d.scratch[:0], b.high, v.Raw)
+		s = string(d.scratch)
+	}
+	if s == "" {
+		return dst
+	}
+	b.got = true
+	return append(dst, wire.Event{Kind: wire.EventDelta, Part: b.kind, Index: b.part, Delta: s})
+}
+
+// mayHoldSurrogate reports whether a JSON string may have an escape of half a
+// character. Those are decoded here, because a pair may be cut between two
+// deltas and a lone half must not swallow its neighbour.
+func mayHoldSurrogate(raw string) bool {
+	for {
+		i := strings.IndexByte(raw, '\\')
+		if i < 0 || i+2 >= len(raw) {
+			return false
+		}
+		if raw[i+1] == 'u' && raw[i+2]|0x20 == 'd' {
+			return true
+		}
+		raw = raw[i+2:]
+	}
+}
+
+func (d *decoder) delta(dst []wire.Event, ev *event) ([]wire.Event, error) {
+	b := d.find(ev.index)
+	if b == nil {
+		if !d.begun {
+			return dst, notBegun(ev)
+		}
+		return odd(other(dst, ev), ev, "a delta of block "+strconv.Itoa(ev.index)+", which is not open"), nil
+	}
+	if b.kind == wire.PartOpaque {
+		b.grow(ev.delta)
+		return other(dst, ev), nil
+	}
+	var typ string
+	var value gjson.Result
+	ev.delta.ForEach(func(k, v gjson.Result) bool {
+		switch k.Str {
+		case "type":
+			typ = v.Str
+		case "text", "thinking", "partial_json", "signature", "citation":
+			value = v
+		}
+		return true
+	})
+	want := wire.PartKind("")
+	switch typ {
+	case "text_delta":
+		want = wire.PartText
+	case "thinking_delta":
+		want = wire.PartReasoning
+	case "input_json_delta":
+		want = wire.PartToolCall
+	case "signature_delta":
+		if b.kind == wire.PartReasoning && value.Type == gjson.String {
+			b.appendText("signature", value)
+			return dst, nil
+		}
+	case "citations_delta":
+		if b.kind == wire.PartText && value.Exists() {
+			b.appendItem("citations", value.Raw)
+			return dst, nil
+		}
+	}
+	switch {
+	case want == "" || want != b.kind:
+		return odd(other(dst, ev), ev, "a delta of type "+strconv.Quote(typ)+" in a block of type "+strconv.Quote(b.typ)), nil
+	case value.Type == gjson.String:
+		return d.text(dst, b, value), nil
+	case value.Type == gjson.JSON && want == wire.PartToolCall && !b.got: // arguments as an object
+		b.input = strings.Clone(value.Raw)
+	case value.Exists() && value.Type != gjson.Null:
+		return odd(other(dst, ev), ev, "a delta that is no text"), nil
+	}
+	return dst, nil
+}
+
+// appendText appends to a fact that is a JSON string.
+func (b *block) appendText(name string, v gjson.Result) {
+	m := b.facts.at(name)
+	if n := len(m.raw); n < 2 || m.raw[0] != '"' {
+		m.raw = append(m.raw[:0], v.Raw...)
+	} else {
+		m.raw = append(m.raw[:n-1], v.Raw[1:]...) // both are valid, so their texts can be joined as they are
+	}
+}
+
+// appendItem appends to a fact that is a JSON array.
+func (b *block) appendItem(name, raw string) {
+	m := b.facts.at(name)
+	n := len(m.raw)
+	switch {
+	case n < 2 || m.raw[0] != '[':
+		m.raw = append(append(append(m.raw[:0], '['), raw...), ']')
+	case strings.TrimSpace(string(m.raw[1:min(n-1, 64)])) == "" && n <= 64:
+		m.raw = append(append(append(m.raw[:0], '['), raw...), ']')
+	default:
+		m.raw = append(append(append(m.raw[:n-1], ','), raw...), ']')
+	}
+}
+
+// grow adds a delta to an opaque block: texts are appended, other values
+// replace. The arguments of a server's tool come as partial_json and are the
+// block's input.
+func (b *block) grow(delta gjson.Result) {
+	delta.ForEach(func(k, v gjson.Result) bool {
+		switch {
+		case k.Str == "type" || v.Type == gjson.Null:
+		case v.Type == gjson.String:
+			b.appendText(k.Str, v)
+		default:
+			b.facts.set(k.Str, v.Raw)
+		}
+		return true
+	})
+}
+
+// rebuilt returns the whole of an opaque block that deltas were added to.
+func (b *block) rebuilt() string {
+	for i := range b.facts {
+		if f := &b.facts[i]; f.name == "partial_json" {
+			text, _ := jsonw.Unquote(nil, string(f.raw))
+			f.name = "input"
+			f.raw = text
+			if len(text) == 0 {
+				f.raw = []byte(`{}`)
+			} else if !jsonw.ValidBytes(text) {
+				f.name = "partial_json" // kept as text, since no JSON came of it
+				f.raw = jsonw.AppendString(nil, string(text))
+			}
+		}
+	}
+	var whole members
+	gjson.Parse(b.raw).ForEach(func(k, v gjson.Result) bool {
+		whole.set(k.Str, v.Raw)
+		return true
+	})
+	for i := range b.facts {
+		f := &b.facts[i]
+		old := whole.at(f.name)
+		if len(f.raw) > 0 && f.raw[0] == '"' && len(old.raw) > 2 && old.raw[0] == '"' {
+			old.raw = append(old.raw[:len(old.raw)-1], f.raw[1:]...)
+		} else {
+			old.raw = f.raw
+		}
+	}
+	return whole.object()
+}
+
+func (d *decoder) blockStop(dst []wire.Event, ev *event) ([]wire.Event, error) {
+	b := d.find(ev.index)
+	if b == nil {
+		if !d.begun {
+			return dst, notBegun(ev)
+		}
+		return odd(dst, ev, "block "+strconv.Itoa(ev.index)+" stopped and is not open"), nil
+	}
+	d.forget(b)
+	return d.endPart(dst, b, false), nil
+}
+
+// endPart ends a part, with the facts that its deltas did not carry.
+func (d *decoder) endPart(dst []wire.Event, b *block, partial bool) []wire.Event {
+	if b.high != 0 { // the other half never came
+		b.high = 0
+		dst = append(dst, wire.Event{Kind: wire.EventDelta, Part: b.kind, Index: b.part, Delta: "\uFFFD"})
+	}
+	var data wire.Part
+	switch b.kind {
+	case wire.PartToolCall:
+		if !b.got && (b.input != "" || !partial) {
+			args := b.input
+			if args == "" {
+				args = "{}" // how the protocol spells a call without arguments
+			}
+			dst = append(dst, wire.Event{Kind: wire.EventDelta, Part: b.kind, Index: b.part, Delta: args})
+		}
+	case wire.PartOpaque:
+		if len(b.facts) > 0 {
+			data.Vendor = b.rebuilt()
+		}
+	default:
+		data.Vendor = b.facts.object()
+	}
+	ev := wire.Event{Kind: wire.EventPartEnd, Part: b.kind, Index: b.part}
+	if data.Partial = partial; partial || data.Vendor != "" {
+		ev.Data = &data
+	}
+	return append(dst, ev)
+}
+
+// ---- whole responses ----
+
+func (d *decoder) wholeBlock(dst []wire.Event, index int, v gjson.Result, ev *event) ([]wire.Event, error) {
+	dst, err := d.blockStart(dst, index, v, ev)
+	if err != nil {
+		return dst, err
+	}
+	b := d.open[len(d.open)-1]
+	d.open = d.open[:len(d.open)-1]
+	return d.endPart(dst, b, false), nil
+}
+
+// whole takes a response that is one document.
+func (d *decoder) whole(dst []wire.Event, msg gjson.Result, ev *event) ([]wire.Event, error) {
+	dst, err := d.messageStart(dst, msg, ev)
+	if err != nil {
+		return dst, err
+	}
+	return d.messageStop(dst)
+}

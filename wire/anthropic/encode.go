@@ -1,0 +1,637 @@
+package anthropic
+
+// How this file is organised: request writes the body in one pass over the
+// Request, in a fixed order of fields, the growing array last. Blocks open and
+// close the messages around them (begin), so that neighbours of one role merge
+// and a message without blocks is never written. Whatever the protocol does not
+// allow becomes a finding, and whatever was changed a note, at the place where
+// it is met; Check is the same pass with the bytes thrown away.
+
+import (
+	"hash/fnv"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/jsonw"
+	"github.com/handwire/handwire/wire/internal/schema"
+)
+
+type encoder struct {
+	codec    *Codec
+	r        *wire.Request
+	call     *wire.Call
+	b        []byte
+	family   *family
+	findings []wire.Finding
+
+	role  string    // of the message that is open in b, "" before the first
+	last  textBlock // the last block of b, if it is a text of the assistant's
+	marks int       // cache breakpoints written
+	auto  autoMarks
+	calls []pairing // of the assistant turn before, until they are answered
+}
+
+// pairing is a call of the last assistant turn and how often it was answered.
+type pairing struct {
+	id      string
+	message int
+	part    int
+	results int
+}
+
+// textBlock is where the string of a text block stands in the body.
+type textBlock struct {
+	from, to int // to is 0 if there is none
+	text     string
+}
+
+// autoMarks are the places of the automatic cache breakpoints.
+type autoMarks struct {
+	tools, system bool
+	part          *wire.Part
+}
+
+func (e *encoder) note(code wire.NoteCode, path, detail string) {
+	e.call.Notes = append(e.call.Notes, wire.Note{Code: code, Path: path, Detail: detail})
+}
+
+func (e *encoder) refuse(path, rule, remedy string) {
+	e.findings = append(e.findings, wire.Finding{Path: path, Rule: rule, Remedy: remedy})
+}
+
+func (e *encoder) str(s string) { e.b = jsonw.AppendString(e.b, s) }
+func (e *encoder) lit(s string) { e.b = append(e.b, s...) }
+
+// raw inserts checked raw JSON. The caller's path is only built if there is
+// something to say.
+func (e *encoder) raw(s string, path func() string) {
+	b, repairs, problem := jsonw.AppendRaw(e.b, s)
+	e.b = b
+	if problem != nil {
+		e.refuse(path(), "not valid JSON: "+problem.Error(), "give one complete JSON value")
+		e.lit("null")
+	} else if repairs > 0 {
+		e.note(wire.NoteRepaired, path(), strconv.Itoa(repairs)+" bytes or escapes that are no character became U+FFFD")
+	}
+}
+
+func at(path string) func() string { return func() string { return path } }
+
+// reserved are the top-level names that the codec writes itself.
+var reserved = [...]string{"model", "max_tokens", "messages", "system", "stream", "stop_sequences", "temperature",
+	"top_p", "top_k", "tools", "tool_choice", "thinking", "output_config", "metadata", "service_tier"}
+
+func (e *encoder) request() {
+	r := e.r
+	if r.Model == "" {
+		e.refuse("model", "the protocol demands a model", "set Request.Model")
+	}
+	e.lit(`{"model":`)
+	e.str(r.Model)
+	e.lit(`,"max_tokens":`)
+	e.b = jsonw.AppendInt(e.b, int64(e.maxTokens()))
+	if !r.Whole {
+		e.lit(`,"stream":true`)
+	}
+	thinking := e.thinking()
+	e.sampling(thinking)
+	e.stopSequences()
+	e.outputConfig()
+	if r.UserID != "" {
+		e.lit(`,"metadata":{"user_id":`)
+		e.str(r.UserID)
+		e.lit(`}`)
+	}
+	if r.ServiceTier != "" {
+		e.lit(`,"service_tier":`)
+		e.str(r.ServiceTier)
+	}
+	if r.Cache != nil && r.Cache.Key != "" {
+		e.note(wire.NoteDropped, "cache.key", "the protocol has no cache key")
+	}
+	e.extra()
+	e.plan()
+	e.toolChoice(thinking)
+	e.tools()
+	e.system()
+	e.messages()
+	e.lit("}")
+	if e.marks > maxMarks {
+		e.refuse("", "at most 4 cache breakpoints, not "+strconv.Itoa(e.marks), "mark fewer parts and tools")
+	}
+}
+
+func (e *encoder) maxTokens() int {
+	n := e.r.MaxTokens
+	switch {
+	case n < 0:
+		e.refuse("max_tokens", "a limit cannot be negative", "leave it out or give a number from 1")
+	case n == 0 && e.family.maxTokens > 0:
+		n = e.family.maxTokens
+	case n == 0:
+		n = defaultMaxTokens
+	}
+	return n
+}
+
+// thinkingState is what other fields must know about the thinking asked for.
+type thinkingState struct {
+	on     bool
+	manual bool
+}
+
+func (e *encoder) thinking() thinkingState {
+	g := e.r.Reasoning
+	if g == nil {
+		return thinkingState{}
+	}
+	refuse := func(what string) {
+		e.refuse("reasoning", e.r.Model+" has no "+what, "choose another mode of reasoning, or leave it to the model")
+	}
+	var st thinkingState
+	switch {
+	case g.Mode == wire.ReasoningOff:
+		if !e.family.disabled {
+			refuse("way to switch thinking off")
+		}
+		e.lit(`,"thinking":{"type":"disabled"}`)
+		return st
+	case g.Mode == wire.ReasoningBetweenTools:
+		if !e.family.between {
+			refuse("thinking between tools alone")
+		}
+		e.lit(`,"thinking":{"type":"between_tools"`)
+		st = thinkingState{on: true}
+	case g.Budget > 0 || g.Mode == wire.ReasoningOn && !e.family.adaptive:
+		if !e.family.manual {
+			refuse("thinking budget")
+		}
+		budget, limit := g.Budget, e.maxTokens()
+		if budget == 0 {
+			budget = max(1024, limit/2)
+		}
+		if budget < 1024 || budget >= limit {
+			e.refuse("reasoning.budget", "a thinking budget is at least 1024 and below max_tokens ("+strconv.Itoa(limit)+")",
+				"raise max_tokens or change the budget")
+		}
+		e.lit(`,"thinking":{"type":"enabled","budget_tokens":`)
+		e.b = jsonw.AppendInt(e.b, int64(budget))
+		st = thinkingState{on: true, manual: true}
+	case g.Mode == wire.ReasoningOn || g.Display != "":
+		if !e.family.adaptive {
+			refuse("adaptive thinking")
+		}
+		e.lit(`,"thinking":{"type":"adaptive"`)
+		st = thinkingState{on: true}
+	case g.Mode != "":
+		e.refuse("reasoning.mode", "no such mode: "+string(g.Mode), "one of on, off, between_tools")
+		return st
+	default:
+		return st
+	}
+	if g.Display != "" {
+		e.lit(`,"display":`)
+		e.str(g.Display)
+	}
+	e.lit(`}`)
+	return st
+}
+
+func (e *encoder) sampling(t thinkingState) {
+	r := e.r
+	why := ""
+	switch {
+	case e.codec.version() == Version20261021:
+		why = "API version " + Version20261021 + " refuses it"
+	case !e.family.sampling:
+		why = r.Model + " refuses it"
+	case t.on:
+		why = "it cannot be combined with thinking"
+	}
+	number := func(key, path string, v *float64) {
+		switch {
+		case v == nil:
+		case math.IsNaN(*v) || math.IsInf(*v, 0):
+			e.refuse(path, "not a finite number", "")
+		case why != "" && !(key == `,"top_p":` && t.on && e.family.sampling && e.codec.version() != Version20261021):
+			e.note(wire.NoteDropped, path, why)
+		default:
+			e.lit(key)
+			e.b = jsonw.AppendFloat(e.b, *v)
+		}
+	}
+	number(`,"temperature":`, "temperature", r.Temperature)
+	number(`,"top_p":`, "top_p", r.TopP)
+	if r.TopK != nil {
+		if why != "" {
+			e.note(wire.NoteDropped, "top_k", why)
+		} else {
+			e.lit(`,"top_k":`)
+			e.b = jsonw.AppendInt(e.b, int64(*r.TopK))
+		}
+	}
+	const none = "the protocol has no such setting"
+	if r.Seed != nil {
+		e.note(wire.NoteDropped, "seed", none)
+	}
+	if r.PresencePenalty != nil {
+		e.note(wire.NoteDropped, "presence_penalty", none)
+	}
+	if r.FrequencyPenalty != nil {
+		e.note(wire.NoteDropped, "frequency_penalty", none)
+	}
+}
+
+func (e *encoder) stopSequences() {
+	for i, s := range e.r.StopSequences {
+		if i == 0 {
+			e.lit(`,"stop_sequences":[`)
+		} else {
+			e.lit(`,`)
+		}
+		e.str(s)
+		if blank(s) {
+			e.refuse("stop_sequences["+strconv.Itoa(i)+"]", "a stop sequence must have more than white space", "")
+		}
+	}
+	if len(e.r.StopSequences) > 0 {
+		e.lit(`]`)
+	}
+}
+
+func (e *encoder) outputConfig() {
+	effort := ""
+	if g := e.r.Reasoning; g != nil && g.Effort != "" {
+		if effort = g.Effort; !e.family.effort {
+			e.note(wire.NoteDropped, "reasoning.effort", e.r.Model+" has no effort setting")
+			effort = ""
+		}
+	}
+	o := e.r.Output
+	if o != nil && (o.Kind == "" || o.Kind == wire.OutputText) {
+		o = nil
+	}
+	if o != nil && o.Kind != wire.OutputJSONSchema {
+		e.refuse("output.kind", "the protocol has no output format "+string(o.Kind), "use json_schema with a schema")
+		o = nil
+	}
+	if effort == "" && o == nil {
+		return
+	}
+	e.lit(`,"output_config":{`)
+	if effort != "" {
+		e.lit(`"effort":`)
+		e.str(effort)
+	}
+	if o != nil {
+		if effort != "" {
+			e.lit(`,`)
+		}
+		e.lit(`"format":{"type":"json_schema","schema":`)
+		e.raw(o.Schema, at("output.schema"))
+		e.lit(`}`)
+		if o.Name != "" || o.Description != "" {
+			e.note(wire.NoteDropped, "output.name", "an output format has no name and description here")
+		}
+	}
+	e.lit(`}`)
+}
+
+func (e *encoder) extra() {
+	for i := range e.r.Extra {
+		f := &e.r.Extra[i]
+		path := func() string { return "extra[" + strconv.Itoa(i) + "]" }
+		for _, name := range reserved {
+			if f.Name == name {
+				e.refuse(path(), strconv.Quote(name)+" is written by the codec", "use the field of the request")
+			}
+		}
+		for j := range i {
+			if e.r.Extra[j].Name == f.Name {
+				e.refuse(path(), strconv.Quote(f.Name)+" is there twice", "")
+			}
+		}
+		e.lit(`,`)
+		e.str(f.Name)
+		e.lit(`:`)
+		e.raw(f.Raw, path)
+		if f.Name == "cache_control" {
+			e.marks++
+		}
+	}
+}
+
+func (e *encoder) toolChoice(t thinkingState) {
+	c, r := e.r.ToolChoice, e.r
+	if len(r.Tools) == 0 {
+		if c.Mode != "" && c.Mode != wire.ToolChoiceAuto && c.Mode != wire.ToolChoiceNone {
+			e.refuse("tool_choice", "there is no tool to choose", "give tools or no tool choice")
+		}
+		return
+	}
+	if len(c.Allowed) > 0 {
+		e.refuse("tool_choice.allowed", "the protocol cannot narrow the choice of tools", "offer only the tools wanted")
+	}
+	e.lit(`,"tool_choice":{"type":`)
+	switch c.Mode {
+	case "", wire.ToolChoiceAuto:
+		e.lit(`"auto"`)
+	case wire.ToolChoiceNone:
+		e.lit(`"none"}`)
+		return
+	case wire.ToolChoiceRequired:
+		e.lit(`"any"`)
+	case wire.ToolChoiceTool:
+		e.lit(`"tool","name":`)
+		e.str(c.Name)
+		if !e.hasTool(c.Name) {
+			e.refuse("tool_choice.name", "there is no tool "+strconv.Quote(c.Name), "name one of the tools")
+		}
+	default:
+		e.refuse("tool_choice.mode", "no such mode: "+string(c.Mode), "one of auto, none, required, tool")
+		e.lit(`"auto"`)
+	}
+	if c.Mode == wire.ToolChoiceRequired || c.Mode == wire.ToolChoiceTool {
+		const remedy = "leave the choice to the model and ask for the call in the prompt"
+		if !e.family.forced {
+			e.refuse("tool_choice", r.Model+" refuses a forced tool choice", remedy)
+		} else if t.manual {
+			e.refuse("tool_choice", "a forced tool choice cannot be combined with a thinking budget", remedy)
+		}
+	}
+	if p := r.ParallelToolCalls; p != nil && !*p {
+		e.lit(`,"disable_parallel_tool_use":true`)
+	}
+	e.lit(`}`)
+}
+
+func (e *encoder) hasTool(name string) bool {
+	for i := range e.r.Tools {
+		if e.r.Tools[i].Name == name {
+			return true
+		}
+		if t := &e.r.Tools[i]; t.Name == "" && gjson.Get(t.Vendor, "name").Str == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *encoder) tools() {
+	for i := range e.r.Tools {
+		t := &e.r.Tools[i]
+		path := func() string { return "tools[" + strconv.Itoa(i) + "]" }
+		if i == 0 {
+			e.lit(`,"tools":[`)
+		} else {
+			e.lit(`,`)
+		}
+		cache := t.Cache
+		if cache == nil && e.auto.tools && i == len(e.r.Tools)-1 {
+			cache = &wire.CacheMark{TTL: e.r.Cache.TTL}
+		}
+		if t.Name == "" { // the whole definition, in the vendor's words
+			start := len(e.b)
+			e.raw(t.Vendor, path)
+			if e.b[start] != '{' {
+				e.refuse(path(), "a tool needs a name, or a whole definition in Vendor", "")
+			} else if cache != nil {
+				e.b = e.b[:len(e.b)-1]
+				e.mark(cache)
+				e.lit(`}`)
+			}
+			continue
+		}
+		e.lit(`{"name":`)
+		e.str(t.Name)
+		if !validName(t.Name, 128) {
+			e.refuse(path()+".name", "a tool name is 1 to 128 letters, digits, _ or -", "rename the tool")
+		}
+		for j := range i {
+			if e.r.Tools[j].Name == t.Name {
+				e.refuse(path()+".name", "there are two tools "+strconv.Quote(t.Name), "rename one")
+			}
+		}
+		if t.Description != "" {
+			e.lit(`,"description":`)
+			e.str(t.Description)
+		}
+		if t.FreeForm {
+			e.refuse(path()+".free_form", "the protocol has no tools with free text arguments", "give the tool a schema with one string")
+		}
+		e.lit(`,"input_schema":`)
+		var changed bool
+		var repairs int
+		var err error
+		e.b, changed, repairs, err = schema.Object(e.b, t.Schema)
+		switch {
+		case err != nil:
+			e.refuse(path()+".schema", err.Error(), "give a JSON Schema of an object")
+			e.lit(`null`)
+		case changed:
+			e.note(wire.NoteRepaired, path()+".schema", "made an object schema with properties")
+		case repairs > 0:
+			e.note(wire.NoteRepaired, path()+".schema", "what is no character became U+FFFD")
+		}
+		if t.Strict != nil {
+			e.lit(`,"strict":`)
+			e.b = strconv.AppendBool(e.b, *t.Strict)
+		}
+		e.members(t.Vendor, path)
+		e.mark(cache)
+		e.lit(`}`)
+	}
+	if len(e.r.Tools) > 0 {
+		e.lit(`]`)
+	}
+}
+
+// members appends the members of a vendor object, each behind a comma.
+func (e *encoder) members(vendor string, path func() string, but ...string) {
+	if vendor == "" {
+		return
+	}
+	if p := jsonw.Check(vendor); p != nil || !strings.HasPrefix(strings.TrimLeft(vendor, " \t\r\n"), "{") {
+		e.refuse(path()+".vendor", "no JSON object", "")
+		return
+	}
+	gjson.Parse(vendor).ForEach(func(k, v gjson.Result) bool {
+		for _, name := range but {
+			if k.Str == name {
+				return true
+			}
+		}
+		e.lit(`,`)
+		e.str(k.Str)
+		e.lit(`:`)
+		e.raw(v.Raw, path)
+		return true
+	})
+}
+
+func (e *encoder) system() {
+	n, last := 0, -1
+	for i := range e.r.System {
+		if p := &e.r.System[i]; p.Kind == wire.PartText && !blank(p.Text) {
+			last = i
+		}
+	}
+	for i := range e.r.System {
+		p := &e.r.System[i]
+		path := func() string { return "system[" + strconv.Itoa(i) + "]" }
+		if p.Kind != wire.PartText {
+			e.refuse(path(), "a system prompt holds text, not "+string(p.Kind), "move it into a message")
+			continue
+		}
+		if blank(p.Text) {
+			e.note(wire.NoteDropped, path(), "a text without a character is refused")
+			continue
+		}
+		if n++; n == 1 {
+			e.lit(`,"system":[`)
+		} else {
+			e.lit(`,`)
+		}
+		e.lit(`{"type":"text","text":`)
+		e.str(p.Text)
+		e.members(p.Vendor, path)
+		cache := p.Cache
+		if cache == nil && e.auto.system && i == last {
+			cache = &wire.CacheMark{TTL: e.r.Cache.TTL}
+		}
+		e.mark(cache)
+		e.lit(`}`)
+	}
+	if n > 0 {
+		e.lit(`]`)
+	}
+}
+
+// ---- cache marks ----
+
+const maxMarks = 4
+
+// mark writes a cache breakpoint as the last member of an object.
+func (e *encoder) mark(c *wire.CacheMark) {
+	if c == nil {
+		return
+	}
+	e.marks++
+	e.lit(`,"cache_control":{"type":"ephemeral"`)
+	if c.TTL != "" {
+		e.lit(`,"ttl":`)
+		e.str(c.TTL)
+	}
+	e.lit(`}`)
+}
+
+// plan chooses the places of the automatic breakpoints: the ends of the last
+// message, of the system prompt and of the tools, in this order of importance.
+// The caller's own marks win where there is no room for all.
+func (e *encoder) plan() {
+	r := e.r
+	if r.Cache == nil || !r.Cache.Auto {
+		return
+	}
+	room := maxMarks - e.marks
+	own := func(parts []wire.Part) {
+		for i := range parts {
+			if parts[i].Cache != nil {
+				room--
+			}
+		}
+	}
+	own(r.System)
+	for i := range r.Tools {
+		if r.Tools[i].Cache != nil {
+			room--
+		}
+	}
+	for i := range r.Messages {
+		own(r.Messages[i].Parts)
+	}
+	if p := e.lastMarkable(); p != nil && p.Cache == nil && room > 0 {
+		e.auto.part = p
+		room--
+	}
+	if n := len(r.System); n > 0 && r.System[n-1].Cache == nil && room > 0 {
+		e.auto.system = true
+		room--
+	}
+	if n := len(r.Tools); n > 0 && r.Tools[n-1].Cache == nil && room > 0 {
+		e.auto.tools = true
+	}
+}
+
+// lastMarkable returns the last part of the conversation that may carry a mark.
+func (e *encoder) lastMarkable() *wire.Part {
+	for i := len(e.r.Messages) - 1; i >= 0; i-- {
+		m := &e.r.Messages[i]
+		for j := len(m.Parts) - 1; j >= 0; j-- {
+			if p := &m.Parts[j]; p.Kind != wire.PartReasoning && e.fate(m, p) == sent {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// ---- names and ids ----
+
+func validName(s string, most int) bool {
+	if s == "" || len(s) > most {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// maxIDLen keeps ids portable; the server's own maximum is not documented.
+const maxIDLen = 64
+
+// id writes the id of a call or a result. One that the server refuses is
+// renamed by a rule that depends on nothing but the id, so that call and result,
+// this turn and the next, agree.
+func (e *encoder) id(id string, path func() string) {
+	if validName(id, maxIDLen) {
+		e.lit(`"`)
+		e.lit(id)
+		e.lit(`"`)
+		return
+	}
+	name := safeName(id)
+	e.note(wire.NoteRenamed, path()+".id", strconv.Quote(id)+" is sent as "+name)
+	e.str(name)
+}
+
+// safeName returns a name of the server's alphabet that is as good as unique to
+// s: what of s is allowed, and a hash of all of it.
+func safeName(s string) string {
+	h := fnv.New64a()
+	h.Write([]byte(s))
+	b := make([]byte, 0, maxIDLen)
+	for i := 0; i < len(s) && len(b) < maxIDLen-17; i++ {
+		if validName(s[i:i+1], 1) {
+			b = append(b, s[i])
+		} else {
+			b = append(b, '_')
+		}
+	}
+	b = append(b, '_')
+	sum := strconv.FormatUint(h.Sum64(), 16)
+	b = append(b, "0000000000000000"[len(sum):]...)
+	return string(append(b, sum...))
+}
+
+// blank reports whether s has no character but white space, as the server
+// counts it.
+func blank(s string) bool { return strings.TrimSpace(s) == "" }

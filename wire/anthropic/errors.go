@@ -1,0 +1,155 @@
+package anthropic
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/jsonw"
+)
+
+// DecodeError implements [wire.Codec]. It reads the vendor's words first, its
+// code before its type, and the status only where there are none.
+func (Codec) DecodeError(h wire.Head, body []byte) *wire.Error {
+	e := &wire.Error{Cause: wire.CauseVendor, Status: h.Status, RequestID: h.Header("request-id")}
+	if jsonw.ValidBytes(body) && gjson.GetBytes(body, "@this").IsObject() {
+		readError(e, string(body))
+	}
+	if e.Type == "" && e.Message == "" {
+		e.Body = wire.Excerpt(body)
+		e.Message = "the vendor answered with status " + strconv.Itoa(h.Status) + " and no error in its own form"
+	}
+	classify(e)
+	if e.Class == wire.ClassRateLimit && h.Get != nil && h.Get("retry-after") == "" && h.Get("retry-after-ms") == "" &&
+		h.Get("x-should-retry") != "true" && e.Type == "rate_limit_error" {
+		// The vendor leaves the header out where waiting does not help.
+		e.Class = wire.ClassQuota
+		e.Hint = "no retry-after came with it, so the quota is used up rather than the rate"
+	}
+	return e
+}
+
+// errorOf reads an error event of a stream.
+func (d *decoder) errorOf(data string) *wire.Error {
+	e := &wire.Error{Cause: wire.CauseVendor, Status: d.head.Status}
+	readError(e, data)
+	if e.Type == "" && e.Message == "" {
+		e.Message = "the vendor sent an error without words"
+		e.Body = wire.Excerpt([]byte(data))
+	}
+	classify(e)
+	return e
+}
+
+// readError reads the forms that an error takes: the vendor's own, and those of
+// gateways in front of it.
+func readError(e *wire.Error, data string) {
+	root := gjson.Parse(data)
+	obj := root.Get("error")
+	switch {
+	case obj.IsObject():
+		e.Type = str(obj.Get("type"))
+		e.Message = str(obj.Get("message"))
+		e.Code = str(obj.Get("details.error_code"))
+		if e.Code == "" {
+			e.Code = str(obj.Get("code"))
+		}
+	case obj.Type == gjson.String:
+		e.Message = str(obj)
+	default:
+		for _, name := range [...]string{"message", "detail"} {
+			if m := root.Get(name); m.Type == gjson.String && e.Message == "" {
+				e.Message = str(m)
+			}
+		}
+	}
+	if id := str(root.Get("request_id")); id != "" {
+		e.RequestID = id
+	}
+}
+
+func str(v gjson.Result) string {
+	if v.Type != gjson.String && v.Type != gjson.Number {
+		return ""
+	}
+	return strings.Clone(v.String())
+}
+
+// classify sets the class of an error, from its code, its type and its status,
+// in this order. Only an overflow is told by its text: the vendor gives it no
+// type of its own.
+func classify(e *wire.Error) {
+	switch e.Code {
+	case "enforced_spend_limit_reached", "contract_spend_limit_reached":
+		e.Class = wire.ClassQuota
+	case "request_body_too_large_after_decoding":
+		e.Class = wire.ClassOverflow
+	}
+	if e.Class == "" {
+		switch e.Type {
+		case "invalid_request_error":
+			e.Class = wire.ClassBadRequest
+			if overflow(e.Message) {
+				e.Class = wire.ClassOverflow
+			}
+		case "authentication_error":
+			e.Class = wire.ClassAuth
+		case "permission_error":
+			e.Class = wire.ClassPermission
+		case "billing_error":
+			e.Class = wire.ClassQuota
+		case "not_found_error":
+			e.Class = wire.ClassNotFound
+		case "conflict_error":
+			e.Class = wire.ClassBadRequest
+		case "request_too_large":
+			e.Class = wire.ClassOverflow
+		case "rate_limit_error":
+			e.Class = wire.ClassRateLimit
+		case "api_error":
+			e.Class = wire.ClassServer
+		case "timeout_error":
+			e.Class = wire.ClassTimeout
+		case "overloaded_error":
+			e.Class = wire.ClassOverloaded
+		}
+	}
+	if e.Class != "" {
+		return
+	}
+	switch s := e.Status; {
+	case s == 401:
+		e.Class = wire.ClassAuth
+	case s == 402:
+		e.Class = wire.ClassQuota
+	case s == 403:
+		e.Class = wire.ClassPermission
+	case s == 404:
+		e.Class = wire.ClassNotFound
+	case s == 413:
+		e.Class = wire.ClassOverflow
+	case s == 429:
+		e.Class = wire.ClassRateLimit
+	case s == 408, s == 504:
+		e.Class = wire.ClassTimeout
+	case s == 529, s == 503:
+		e.Class = wire.ClassOverloaded
+	case s >= 500, s < 400:
+		e.Class = wire.ClassServer
+	default:
+		e.Class = wire.ClassBadRequest
+		if overflow(e.Message) {
+			e.Class = wire.ClassOverflow
+		}
+	}
+}
+
+// overflow knows the texts of an input that is larger than the context: the
+// vendor's own two and the one of Bedrock.
+func overflow(msg string) bool {
+	return strings.Contains(msg, "prompt is too long") ||
+		strings.Contains(msg, "exceed context limit") ||
+		strings.Contains(msg, "Input is too long for requested model")
+}

@@ -1,0 +1,515 @@
+package anthropic
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/jsonw"
+)
+
+const (
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	roleSystem    = "system"
+)
+
+func partPath(i, j int) string {
+	return "messages[" + strconv.Itoa(i) + "].parts[" + strconv.Itoa(j) + "]"
+}
+
+// messages writes the conversation. Neighbours of one role become one message;
+// within a turn of the user's the results of tools come first, as the server
+// demands.
+func (e *encoder) messages() {
+	e.lit(`,"messages":[`)
+	ms := e.r.Messages
+	for i := 0; i < len(ms); {
+		role := e.roleOf(&ms[i])
+		j := i + 1
+		for j < len(ms) && (e.roleOf(&ms[j]) == role || e.silent(&ms[j])) {
+			j++
+		}
+		if role == roleUser {
+			e.userTurn(i, j)
+		} else {
+			for ; i < j; i++ {
+				e.message(i, role, all)
+			}
+		}
+		i = j
+	}
+	e.unanswered()
+	if e.role == "" {
+		e.refuse("messages", "the protocol demands a message", "add a user message")
+	} else {
+		if e.role == roleAssistant {
+			e.prefill()
+		}
+		e.lit(`]}`)
+	}
+	e.lit(`]`)
+}
+
+func (e *encoder) roleOf(m *wire.Message) string {
+	switch {
+	case m.Role == wire.RoleAssistant:
+		return roleAssistant
+	case m.Role == wire.RoleSystem && e.family.system:
+		return roleSystem
+	}
+	return roleUser
+}
+
+// begin opens a block in a message of role, and the message where one of
+// another role is open.
+func (e *encoder) begin(role string) {
+	e.last = textBlock{}
+	if e.role == role {
+		e.lit(`,`)
+		return
+	}
+	if e.role != "" {
+		e.lit(`]},`)
+	} else if role != roleUser {
+		e.refuse("messages", "the first message must be the user's", "begin the conversation with a user message")
+	}
+	e.role = role
+	e.lit(`{"role":"`)
+	e.lit(role)
+	e.lit(`","content":[`)
+}
+
+// which says which parts of a message are to be written.
+type which uint8
+
+const (
+	all which = iota
+	results
+	others
+)
+
+// userTurn writes the messages from i to before j as one turn of the user's.
+func (e *encoder) userTurn(i, j int) {
+	sorted, seenOther, anyResult := true, false, false
+	for k := i; k < j; k++ {
+		for n := range e.r.Messages[k].Parts {
+			if e.r.Messages[k].Parts[n].Kind == wire.PartToolResult {
+				anyResult = true
+				sorted = sorted && !seenOther
+			} else {
+				seenOther = true
+			}
+		}
+	}
+	if len(e.calls) > 0 && !anyResult {
+		e.unanswered()
+	}
+	if sorted {
+		for ; i < j; i++ {
+			e.message(i, roleUser, all)
+		}
+	} else {
+		for k := i; k < j; k++ {
+			e.message(k, roleUser, results)
+		}
+		for k := i; k < j; k++ {
+			e.message(k, roleUser, others)
+		}
+	}
+	e.unanswered()
+}
+
+// unanswered refuses the calls that have no result, and forgets them all.
+func (e *encoder) unanswered() {
+	for i := range e.calls {
+		if c := &e.calls[i]; c.results == 0 {
+			e.refuse(partPath(c.message, c.part), "the call "+strconv.Quote(c.id)+" has no result in the turn that follows",
+				"append its result, or an error result that says it was not run")
+		}
+	}
+	e.calls = e.calls[:0]
+}
+
+// fate is what becomes of a part.
+type fate uint8
+
+const (
+	sent       fate = iota
+	textless        // a text without a character, which the server refuses
+	cut             // it, or its message, was cut off
+	foreign         // only another model or host can read it
+	unsigned        // reasoning without what proves it
+	withheld        // the caller's settings say so
+	misplaced       // its role cannot hold it
+	whatIsThat      // a kind that is unknown
+)
+
+var fates = [...]string{
+	textless:   "a text without a character is refused",
+	cut:        "it was cut off",
+	foreign:    "only the model and host that wrote it can read it",
+	unsigned:   "reasoning without a signature cannot go back",
+	withheld:   "the settings ask for no reasoning to go back",
+	misplaced:  "a message of this role cannot hold it",
+	whatIsThat: "unknown kind of part",
+}
+
+// fate decides what becomes of p, a part of m.
+func (e *encoder) fate(m *wire.Message, p *wire.Part) fate {
+	assistant := m.Role == wire.RoleAssistant
+	switch p.Kind {
+	case wire.PartText, wire.PartRefusal:
+		if blank(p.Text) {
+			return textless
+		}
+		return sent
+	case wire.PartToolResult:
+		if assistant || m.Role == wire.RoleSystem {
+			return misplaced
+		}
+		return sent
+	case wire.PartMedia:
+		if assistant || m.Role == wire.RoleSystem {
+			return misplaced
+		}
+		return sent
+	case wire.PartReasoning, wire.PartToolCall, wire.PartOpaque:
+	default:
+		return whatIsThat
+	}
+	if !assistant {
+		if p.Kind == wire.PartOpaque {
+			return sent
+		}
+		return misplaced
+	}
+	if p.Partial || m.Ending != nil && m.Ending.Cause != wire.CauseFinished {
+		return cut
+	}
+	if p.Kind == wire.PartToolCall {
+		return sent
+	}
+	if !e.own(m.Origin) {
+		return foreign
+	}
+	if p.Kind == wire.PartReasoning {
+		if g := e.r.Reasoning; g != nil && g.Replay == wire.ReplayNever {
+			return withheld
+		}
+		if p.Vendor == "" || !signed(p.Vendor) {
+			return unsigned
+		}
+	}
+	return sent
+}
+
+// signed reports whether the vendor object of reasoning proves it.
+func signed(vendor string) bool {
+	if !jsonw.Valid(vendor) {
+		return false
+	}
+	return gjson.Get(vendor, "signature").Str != "" || gjson.Get(vendor, "data").Str != ""
+}
+
+// own reports whether what only its writer can read may go to the model that
+// the request names.
+func (e *encoder) own(o *wire.Origin) bool {
+	if o == nil {
+		return true
+	}
+	return (o.Protocol == "" || o.Protocol == Protocol) &&
+		(o.Endpoint == "" || e.r.Endpoint == "" || o.Endpoint == e.r.Endpoint) &&
+		(o.Model == "" || o.Model == e.r.Model || bare(o.Model) == bare(e.r.Model))
+}
+
+// silent reports whether nothing of m is sent.
+func (e *encoder) silent(m *wire.Message) bool {
+	for i := range m.Parts {
+		if e.fate(m, &m.Parts[i]) == sent {
+			return false
+		}
+	}
+	return true
+}
+
+// message writes the parts of message i that are wanted.
+func (e *encoder) message(i int, role string, w which) {
+	m := &e.r.Messages[i]
+	if role == roleAssistant && len(e.calls) > 0 && !e.silent(m) && e.role != roleAssistant {
+		e.unanswered()
+	}
+	switch m.Role {
+	case wire.RoleUser, wire.RoleAssistant, wire.RoleTool:
+	case wire.RoleSystem:
+		if role != roleSystem && w != results {
+			e.note(wire.NoteConverted, "messages["+strconv.Itoa(i)+"]", e.r.Model+" has no system messages within the conversation; sent as the user's")
+		}
+	default:
+		if w != results {
+			e.refuse("messages["+strconv.Itoa(i)+"].role", "no such role: "+strconv.Quote(string(m.Role)), "one of user, assistant, tool, system")
+		}
+	}
+	for j := range m.Parts {
+		p := &m.Parts[j]
+		if w != all && (w == results) != (p.Kind == wire.PartToolResult) {
+			continue
+		}
+		path := func() string { return partPath(i, j) }
+		f := e.fate(m, p)
+		switch f {
+		case sent:
+		case whatIsThat:
+			e.refuse(path()+".kind", fates[f]+": "+strconv.Quote(string(p.Kind)), "")
+			continue
+		default:
+			e.note(wire.NoteDropped, path(), string(p.Kind)+": "+fates[f])
+			continue
+		}
+		e.begin(e.blockRole(role, m))
+		if p.Kind == wire.PartToolCall {
+			for k := range e.calls {
+				if e.calls[k].id == p.ID {
+					e.refuse(path()+".id", "the call "+strconv.Quote(p.ID)+" is there twice", "give every call of a turn its own id")
+				}
+			}
+			e.calls = append(e.calls, pairing{id: p.ID, message: i, part: j})
+		}
+		e.block(p, e.own(m.Origin), path)
+	}
+}
+
+// blockRole is the role that a block of m is written under.
+func (e *encoder) blockRole(role string, m *wire.Message) string {
+	if r := e.roleOf(m); r != role {
+		return r
+	}
+	return role
+}
+
+// block writes one part as a content block.
+func (e *encoder) block(p *wire.Part, own bool, path func() string) {
+	switch p.Kind {
+	case wire.PartText, wire.PartRefusal:
+		if p.Kind == wire.PartRefusal {
+			e.note(wire.NoteConverted, path(), "a refusal is sent as text")
+		}
+		e.lit(`{"type":"text","text":`)
+		from := len(e.b)
+		e.str(p.Text)
+		if e.role == roleAssistant {
+			e.last = textBlock{from, len(e.b), p.Text}
+		}
+		e.vendor(p, own, path)
+	case wire.PartReasoning:
+		if data := gjson.Get(p.Vendor, "data"); data.Exists() {
+			e.lit(`{"type":"redacted_thinking"`)
+		} else {
+			e.lit(`{"type":"thinking","thinking":`)
+			e.str(p.Text)
+		}
+		e.members(p.Vendor, path)
+	case wire.PartToolCall:
+		e.lit(`{"type":"tool_use","id":`)
+		e.id(p.ID, path)
+		e.lit(`,"name":`)
+		if validName(p.Name, 128) {
+			e.str(p.Name)
+		} else {
+			e.note(wire.NoteRenamed, path()+".name", strconv.Quote(p.Name)+" is sent as "+safeName(p.Name))
+			e.str(safeName(p.Name))
+		}
+		e.lit(`,"input":`)
+		e.input(p, path)
+		e.vendor(p, own, path)
+	case wire.PartToolResult:
+		e.result(p, own, path)
+	case wire.PartMedia:
+		e.media(p, own, path)
+	case wire.PartOpaque:
+		start := len(e.b)
+		e.raw(p.Vendor, path)
+		if e.b[start] != '{' {
+			e.refuse(path()+".vendor", "an opaque part holds the whole block as a JSON object", "")
+			return
+		}
+		if p.Cache == nil && p != e.auto.part {
+			return
+		}
+		e.b = e.b[:len(e.b)-1]
+	}
+	if p == e.auto.part {
+		e.mark(&wire.CacheMark{TTL: e.r.Cache.TTL})
+	} else {
+		e.mark(p.Cache)
+	}
+	e.lit(`}`)
+}
+
+// vendor appends the members that only the origin can read.
+func (e *encoder) vendor(p *wire.Part, own bool, path func() string) {
+	if p.Vendor == "" {
+		return
+	}
+	if !own {
+		e.note(wire.NoteDropped, path()+".vendor", fates[foreign])
+		return
+	}
+	e.members(p.Vendor, path)
+}
+
+// input writes the arguments of a call, which must be an object.
+func (e *encoder) input(p *wire.Part, path func() string) {
+	args := strings.TrimSpace(p.Args)
+	switch {
+	case p.FreeForm:
+		e.note(wire.NoteConverted, path()+".args", `free text is sent as {"input":…}`)
+		e.lit(`{"input":`)
+		e.str(p.Args)
+		e.lit(`}`)
+	case args == "":
+		e.lit(`{}`)
+	case !jsonw.Valid(args):
+		e.note(wire.NoteRepaired, path()+".args", "arguments that are no JSON are sent as {}: "+wire.Excerpt([]byte(args)))
+		e.lit(`{}`)
+	case args[0] != '{':
+		e.note(wire.NoteConverted, path()+".args", `arguments that are no object are sent as {"input":…}`)
+		e.lit(`{"input":`)
+		e.raw(args, path)
+		e.lit(`}`)
+	default:
+		e.raw(p.Args, path)
+	}
+}
+
+// result writes the result of a call.
+func (e *encoder) result(p *wire.Part, own bool, path func() string) {
+	found := false
+	for i := range e.calls {
+		if c := &e.calls[i]; c.id == p.ID {
+			found = true
+			if c.results++; c.results > 1 {
+				e.refuse(path(), "the call "+strconv.Quote(p.ID)+" has two results", "keep one")
+			}
+		}
+	}
+	if !found {
+		e.refuse(path(), "the result "+strconv.Quote(p.ID)+" has no call in the assistant turn before it", "drop it, or add the message with the call")
+	}
+	e.lit(`{"type":"tool_result","tool_use_id":`)
+	e.id(p.ID, path)
+	n := 0
+	for i := range p.Parts {
+		c := &p.Parts[i]
+		inner := func() string { return path() + ".parts[" + strconv.Itoa(i) + "]" }
+		switch {
+		case c.Kind == wire.PartText && blank(c.Text):
+			if c.Text != "" {
+				e.note(wire.NoteDropped, inner(), fates[textless])
+			}
+			continue
+		case c.Kind == wire.PartMedia && p.IsError:
+			e.note(wire.NoteDropped, inner(), "the result of a failed tool holds text alone")
+			continue
+		case c.Kind == wire.PartText, c.Kind == wire.PartMedia, c.Kind == wire.PartOpaque:
+		default:
+			e.refuse(inner(), "a result holds text and media, not "+strconv.Quote(string(c.Kind)), "")
+			continue
+		}
+		if n++; n == 1 {
+			e.lit(`,"content":[`)
+		} else {
+			e.lit(`,`)
+		}
+		e.block(c, own, inner)
+	}
+	if n > 0 {
+		e.lit(`]`)
+	}
+	if p.IsError {
+		e.lit(`,"is_error":true`)
+	}
+	e.vendor(p, own, path)
+}
+
+// media writes an image or a document.
+func (e *encoder) media(p *wire.Part, own bool, path func() string) {
+	m := p.Media
+	if m == nil {
+		m = &wire.Media{}
+	}
+	ways := 0
+	for _, given := range [...]bool{len(m.Data) > 0, m.URL != "", m.FileID != ""} {
+		if given {
+			ways++
+		}
+	}
+	if ways != 1 {
+		e.refuse(path()+".media", "exactly one of data, url and file_id must be given", "")
+	}
+	typ := m.MediaType()
+	image := strings.HasPrefix(typ, "image/") || typ == ""
+	if image {
+		e.lit(`{"type":"image","source":{`)
+	} else {
+		e.lit(`{"type":"document","source":{`)
+	}
+	switch {
+	case m.URL != "":
+		e.lit(`"type":"url","url":`)
+		e.str(m.URL)
+	case m.FileID != "":
+		e.lit(`"type":"file","file_id":`)
+		e.str(m.FileID)
+	case !image && strings.HasPrefix(typ, "text/"):
+		e.lit(`"type":"text","media_type":"text/plain","data":`)
+		e.str(string(m.Data))
+		if typ != "text/plain" {
+			e.note(wire.NoteConverted, path()+".media.type", typ+" is sent as text/plain")
+		}
+	default:
+		switch typ {
+		case "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf":
+		default:
+			e.refuse(path()+".media.type", "the protocol takes PNG, JPEG, GIF, WebP, PDF and plain text, not "+strconv.Quote(typ),
+				"convert it, or give it as text")
+		}
+		e.lit(`"type":"base64","media_type":`)
+		e.str(typ)
+		e.lit(`,"data":`)
+		e.b = jsonw.AppendBase64(e.b, m.Data)
+	}
+	e.lit(`}`)
+	if m.Name != "" {
+		if image {
+			e.note(wire.NoteDropped, path()+".media.name", "an image has no name")
+		} else {
+			e.lit(`,"title":`)
+			e.str(m.Name)
+		}
+	}
+	if m.Detail != "" {
+		e.note(wire.NoteDropped, path()+".media.detail", "the protocol has no such setting")
+	}
+	e.vendor(p, own, path)
+}
+
+// prefill checks a conversation that ends with the assistant: the model is asked
+// to go on from there.
+func (e *encoder) prefill() {
+	last := &e.r.Messages[len(e.r.Messages)-1]
+	for i := len(e.r.Messages) - 1; i >= 0 && e.silent(last); i-- {
+		last = &e.r.Messages[i]
+	}
+	if !e.family.prefill && (last.Ending == nil || last.Ending.Finish != wire.FinishPause) {
+		e.refuse("messages", e.r.Model+" does not continue an assistant message", "end the conversation with a user message")
+	}
+	if t := strings.TrimRight(e.last.text, " \t\r\n"); e.last.to > 0 && t != e.last.text {
+		tail := string(e.b[e.last.to:])
+		e.b = jsonw.AppendString(e.b[:e.last.from], t)
+		e.lit(tail)
+		e.note(wire.NoteRepaired, "messages", "white space at the end of the last assistant text is refused and was left out")
+	}
+}
