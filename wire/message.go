@@ -20,7 +20,7 @@ type PartKind string
 // The kinds of part.
 const (
 	PartText       PartKind = "text"        // Text
-	PartReasoning  PartKind = "reasoning"   // Text; without text it is redacted or withheld, and all it has is Vendor
+	PartReasoning  PartKind = "reasoning"   // Text; without text it is redacted, withheld or empty, and what it has is in Vendor
 	PartRefusal    PartKind = "refusal"     // Text
 	PartToolCall   PartKind = "tool_call"   // ID, Name, Args, FreeForm
 	PartToolResult PartKind = "tool_result" // ID, Name, Parts, IsError
@@ -41,8 +41,9 @@ type Part struct {
 	Kind PartKind `json:"kind"`
 	// Text is the text of a text, reasoning or refusal part.
 	Text string `json:"text,omitempty"`
-	// ID pairs a tool call with its result. On an opaque part it is the id
-	// that the vendor gave to the block.
+	// ID pairs a tool call with its result. Where a vendor gives none, or the
+	// same one twice, the decoder makes one up, and what the vendor gave is in
+	// Vendor. On an opaque part it is the id that the vendor gave to the block.
 	ID string `json:"id,omitempty"`
 	// Name is the name of the tool, or the vendor's type of an opaque part.
 	Name string `json:"name,omitempty"`
@@ -71,7 +72,9 @@ type Part struct {
 	// Item groups neighbours: parts of one message with an equal, non-empty
 	// Item are one item of the vendor, whose facts are in the last one's
 	// Vendor (OpenAI Responses: a message of several content parts, a
-	// reasoning item of several summaries).
+	// reasoning item of several summaries). What belongs to one piece of an
+	// item rather than to the item is the member "part" of that piece's
+	// Vendor. An item of one part needs no Item.
 	Item string `json:"item,omitempty"`
 }
 
@@ -154,8 +157,9 @@ type CacheMark struct {
 type Message struct {
 	Role  Role   `json:"role"`
 	Parts []Part `json:"parts,omitempty"`
-	// Origin says where an assistant message came from. Nil means unknown:
-	// the message is taken as the target's own.
+	// Origin says where a message came from, or for a message with vendor data
+	// that no model wrote, whom it is for. Nil means unknown: the message is
+	// taken as the target's own.
 	Origin *Origin `json:"origin,omitempty"`
 	// Ending says how an assistant message ended. Nil means unknown or still
 	// streaming: its calls are not executable.
@@ -225,7 +229,7 @@ func (m *Message) ExecutableCalls() []Part {
 
 func (p *Part) executable() bool { return !p.Partial && (p.FreeForm || ValidJSON(p.Args)) }
 
-// Origin is where an assistant message came from. It decides what of the
+// Origin is where a message came from. It decides what of the
 // message can go back verbatim.
 type Origin struct {
 	// Protocol is the protocol's name, as [Codec.Protocol] gives it.

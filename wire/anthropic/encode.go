@@ -41,6 +41,7 @@ type pairing struct {
 	message int
 	part    int
 	results int
+	opaque  bool // a vendor's block, which may go without a result here
 }
 
 // textBlock is where the string of a text block stands in the body.

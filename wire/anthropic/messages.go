@@ -125,7 +125,7 @@ func (e *encoder) userTurn(i, j int) {
 // unanswered refuses the calls that have no result, and forgets them all.
 func (e *encoder) unanswered() {
 	for i := range e.calls {
-		if c := &e.calls[i]; c.results == 0 {
+		if c := &e.calls[i]; c.results == 0 && !c.opaque {
 			e.refuse(partPath(c.message, c.part), "the call "+strconv.Quote(c.id)+" has no result in the turn that follows",
 				"append its result, or an error result that says it was not run")
 		}
@@ -271,11 +271,15 @@ func (e *encoder) message(i int, role string, w which) {
 		e.begin(e.blockRole(role, m))
 		if p.Kind == wire.PartToolCall {
 			for k := range e.calls {
-				if e.calls[k].id == p.ID {
+				if e.calls[k].id == p.ID && !e.calls[k].opaque {
 					e.refuse(path()+".id", "the call "+strconv.Quote(p.ID)+" is there twice", "give every call of a turn its own id")
 				}
 			}
 			e.calls = append(e.calls, pairing{id: p.ID, message: i, part: j})
+		} else if p.Kind == wire.PartOpaque && p.ID != "" && role == roleAssistant {
+			// A call of a kind that is not known here: its result may follow,
+			// or stand in a block of its own.
+			e.calls = append(e.calls, pairing{id: p.ID, message: i, part: j, opaque: true})
 		}
 		e.block(p, e.own(m.Origin), path)
 	}
