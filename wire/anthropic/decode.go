@@ -643,8 +643,7 @@ func (d *decoder) blockStop(dst []wire.Event, ev *event) ([]wire.Event, error) {
 
 // endPart ends a part, with the facts that its deltas did not carry.
 func (d *decoder) endPart(dst []wire.Event, b *block, partial bool) []wire.Event {
-	if b.high != 0 { // the other half never came
-		b.high = 0
+	if b.high != 0 && !partial { // the other half never came
 		dst = append(dst, wire.Event{Kind: wire.EventDelta, Part: b.kind, Index: b.part, Delta: "\uFFFD"})
 	}
 	var data wire.Part
