@@ -3,7 +3,6 @@ package sse
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"math"
@@ -145,7 +144,8 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("sse: event at offset %d is longer than %d bytes (raise Options.MaxEventBytes)", e.Offset, e.Limit)
+	return "sse: event at offset " + strconv.FormatInt(e.Offset, 10) + " is longer than " + strconv.Itoa(e.Limit) +
+		" bytes (raise Options.MaxEventBytes)"
 }
 
 var _ error = (*LimitError)(nil)

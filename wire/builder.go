@@ -7,7 +7,7 @@ import (
 
 // Builder builds a [Response] from the events of one stream. The zero value is
 // ready. Its time is linear in the bytes, and what has arrived can be looked at
-// after every event.
+// after every event. A Builder must not be copied once it has taken an event.
 type Builder struct {
 	resp  Response
 	parts []Part
@@ -17,8 +17,9 @@ type Builder struct {
 // appended is a text that only grows, so that a string made of it earlier stays
 // true while more is appended.
 type appended struct {
-	one string // the text while it is of one piece
-	buf []byte
+	one  string // the text while it is of one piece
+	buf  []byte
+	over bool // its part has ended
 }
 
 func (a *appended) add(s string) {
@@ -46,12 +47,15 @@ func (b *Builder) Reset() {
 	*b = Builder{}
 }
 
-// Add takes the next event of the stream. What the grammar of [Event] forbids
-// is ignored where it makes no sense.
+// Add takes the next event of the stream. What comes after the end event or,
+// for a part, after its end is ignored.
 func (b *Builder) Add(ev *Event) {
+	if b.resp.Message.Ending != nil {
+		return
+	}
 	switch ev.Kind {
 	case EventDelta:
-		if uint(ev.Index) < uint(len(b.text)) {
+		if uint(ev.Index) < uint(len(b.text)) && !b.text[ev.Index].over {
 			b.text[ev.Index].add(ev.Delta)
 		}
 	case EventPartStart:
@@ -60,7 +64,8 @@ func (b *Builder) Add(ev *Event) {
 		b.parts = append(b.parts, p)
 		b.text = append(b.text, appended{})
 	case EventPartEnd:
-		if uint(ev.Index) < uint(len(b.parts)) {
+		if uint(ev.Index) < uint(len(b.parts)) && !b.text[ev.Index].over {
+			b.text[ev.Index].over = true
 			p := &b.parts[ev.Index]
 			p.learn(ev.Data)
 			p.Partial = ev.Data != nil && ev.Data.Partial

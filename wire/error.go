@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"strings"
@@ -87,7 +88,12 @@ func (e *Error) Error() string {
 	if e.Hint != "" {
 		b.WriteString("; " + e.Hint)
 	}
-	return b.String()
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, b.String())
 }
 
 // Unwrap returns the Go error behind e, nil if there is none.
@@ -97,15 +103,15 @@ func (e *Error) Unwrap() error { return e.Err }
 // bytes, cut between characters and marked where it was cut.
 func Excerpt(body []byte) string {
 	const most = 300
-	s := strings.TrimSpace(string(body[:min(len(body), most+utf8.UTFMax)]))
-	if len(s) <= most {
-		return s
+	body = bytes.TrimSpace(body)
+	if len(body) <= most {
+		return string(body)
 	}
 	n := most
-	for n > most-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+	for n > most-utf8.UTFMax && !utf8.RuneStart(body[n]) {
 		n--
 	}
-	return s[:n] + "…"
+	return string(body[:n]) + "…"
 }
 
 // AsError returns the *Error in err's chain. If there is none, it wraps err in

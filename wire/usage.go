@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"math"
 	"strconv"
 )
 
@@ -11,9 +12,9 @@ import (
 type Count struct{ n int64 } // the number plus one, so that the zero value is unknown
 
 // CountOf returns a known count. A negative n, which some servers send, is
-// unknown.
+// unknown, and so is the greatest int64, which a Count does not hold.
 func CountOf(n int64) Count {
-	if n < 0 {
+	if n < 0 || n == math.MaxInt64 {
 		return Count{}
 	}
 	return Count{n + 1}
@@ -70,8 +71,8 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	n, err := strconv.ParseInt(string(b), 10, 64)
-	if err != nil || n < 0 || n == 1<<63-1 {
-		return errors.New("wire: a count is a whole number from 0, or null, not " + string(b))
+	if err != nil || n < 0 || n == math.MaxInt64 {
+		return errors.New("wire: a count is a whole number from 0, or null, not " + Excerpt(b))
 	}
 	*c = CountOf(n)
 	return nil

@@ -3,6 +3,8 @@ package stream
 import (
 	"bytes"
 	"io"
+
+	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
 // lines reads one JSON value a line. A last line without its line end counts,
@@ -30,12 +32,16 @@ func (r *reader) lines(body io.Reader) error {
 			start, scanned = end+1, end+1
 		}
 		switch {
+		case r.limit > 0 && len(bytes.TrimSuffix(buf[start:], []byte{'\r'})) > r.limit:
+			return limitError(r.limit, offset+int64(start), nil)
 		case readErr == io.EOF:
-			return r.oneLine(buf[start:], offset+int64(start))
+			last := buf[start:]
+			if p := jsonw.CheckBytes(last); p != nil && p.Offset >= len(last) {
+				return nil // a line that was cut, or nothing; the decoder's End says truncated
+			}
+			return r.oneLine(last, offset+int64(start))
 		case readErr != nil:
 			return readErr
-		case r.limit > 0 && len(buf)-start > r.limit:
-			return limitError(r.limit, offset+int64(start), nil)
 		}
 		if len(buf) == cap(buf) {
 			old := buf
@@ -52,13 +58,14 @@ func (r *reader) lines(body io.Reader) error {
 		buf = buf[:len(buf)+n]
 		if empty++; n > 0 {
 			empty = 0
-		} else if readErr == nil && empty >= 100 {
+		} else if readErr == nil && empty >= maxEmptyReads {
 			readErr = io.ErrNoProgress
 		}
 	}
 }
 
 func (r *reader) oneLine(line []byte, offset int64) error {
+	line = bytes.TrimSuffix(line, []byte{'\r'})
 	if r.limit > 0 && len(line) > r.limit {
 		return limitError(r.limit, offset, nil)
 	}

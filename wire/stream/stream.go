@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"strconv"
+	"strings"
 
 	"github.com/handwire/handwire/sse"
 	"github.com/handwire/handwire/wire"
@@ -41,7 +42,12 @@ type Options struct {
 // [DONE], and JSON that stands between the events without a field name, as
 // errors of some servers do. Anything else of that kind becomes a note.
 func Read(body io.Reader, dec wire.Decoder, framing wire.Framing, opts *Options) iter.Seq2[wire.Event, error] {
+	ranged := false
 	return func(yield func(wire.Event, error) bool) {
+		if ranged {
+			return
+		}
+		ranged = true
 		r := reader{dec: dec, yield: yield, limit: DefaultMaxBlockBytes}
 		if opts != nil && opts.MaxBlockBytes != 0 {
 			r.limit = opts.MaxBlockBytes
@@ -71,9 +77,10 @@ type reader struct {
 	done  bool // the end event was handed out, or the caller left
 
 	stray struct { // JSON between the events
-		buf   []byte
-		json  wire.PartialJSON
-		notes int
+		buf    []byte
+		json   wire.PartialJSON
+		offset int64 // of its first line in the body
+		notes  int
 	}
 }
 
@@ -81,10 +88,12 @@ type reader struct {
 const maxStrayNotes = 8
 
 // block decodes one block and hands its events out. It returns the decoder's
-// error.
+// error, which is of cause protocol_error if it has none of its own.
 func (r *reader) block(name string, data []byte) error {
 	var err error
-	r.evs, err = r.dec.Decode(r.evs[:0], name, data)
+	if r.evs, err = r.dec.Decode(r.evs[:0], name, data); err != nil {
+		err = wire.AsError(err, wire.CauseProtocol)
+	}
 	r.emit()
 	return err
 }
@@ -167,7 +176,8 @@ func (r *reader) sse(body io.Reader) error {
 				r.note("the body ends within an event, after " + strconv.Itoa(len(ev.Data)) + " bytes of its data")
 			}
 		case sse.KindLine:
-			if err := r.line(ev.Data, ev.Offset); err != nil {
+			cut := d.Offset() == ev.Offset+int64(len(ev.Data))
+			if err := r.line(ev.Data, ev.Offset, cut); err != nil {
 				return err
 			}
 		}
@@ -177,21 +187,32 @@ func (r *reader) sse(body io.Reader) error {
 
 // line takes a line that is no field. Lines that add up to a JSON object or
 // array are offered to the codec as a block without a name.
-func (r *reader) line(line []byte, offset int64) error {
+func (r *reader) line(line []byte, offset int64, cut bool) error {
 	s := &r.stray
 	if len(s.buf) == 0 && !opensJSON(line) {
-		r.strayNote(line)
+		if !cut || !beginsField(line) {
+			r.strayNote(line)
+		}
 		return nil
 	}
-	s.buf = append(append(s.buf, line...), '\n')
-	if r.limit > 0 && len(s.buf) > r.limit {
-		return limitError(r.limit, offset, nil)
+	before := len(s.buf)
+	if before == 0 {
+		s.offset = offset
 	}
+	if r.limit > 0 && before+len(line) > r.limit {
+		return limitError(r.limit, s.offset, nil)
+	}
+	s.buf = append(append(s.buf, line...), '\n')
 	s.json.Write(string(line))
 	s.json.Write("\n")
 	if s.json.Err() != nil {
+		if before == 0 {
+			r.flushStray()
+			return nil
+		}
+		s.buf = s.buf[:before] // the line may begin a value of its own
 		r.flushStray()
-		return nil
+		return r.line(line, offset, cut)
 	}
 	if !s.json.Complete() {
 		return nil
@@ -208,6 +229,17 @@ func opensJSON(line []byte) bool {
 	return len(line) > 0 && (line[0] == '{' || line[0] == '[')
 }
 
+// beginsField reports whether line is the beginning of a field's name: what is
+// left of a line where a stream was cut.
+func beginsField(line []byte) bool {
+	for _, name := range [...]string{"data", "event", "id", "retry"} {
+		if strings.HasPrefix(name, string(line)) {
+			return true
+		}
+	}
+	return false
+}
+
 // flushStray gives up on stray lines that came to no JSON value.
 func (r *reader) flushStray() {
 	if len(r.stray.buf) > 0 {
@@ -222,29 +254,47 @@ func (r *reader) strayNote(line []byte) {
 		return
 	}
 	r.stray.notes++
-	const most = 200
-	text := string(line)
-	if len(text) > most {
-		text = text[:most] + "… (" + strconv.Itoa(len(line)) + " bytes)"
-	}
-	r.note("a line that is no field of an event stream: " + strconv.Quote(text))
+	r.note("a line that is no field of an event stream: " + strconv.Quote(wire.Excerpt(line)))
 }
 
 // whole reads one JSON document.
 func (r *reader) whole(body io.Reader) error {
-	src := body
+	var src io.Reader = &progress{r: body}
 	if r.limit > 0 {
-		src = io.LimitReader(body, int64(r.limit)+1)
+		src = io.LimitReader(src, int64(r.limit)+1)
 	}
 	data, err := io.ReadAll(src)
-	if err != nil {
-		return err
-	}
 	if r.limit > 0 && len(data) > r.limit {
 		return limitError(r.limit, 0, nil)
 	}
-	if p := jsonw.CheckBytes(data); p != nil && p.Offset >= len(data) {
+	switch p := jsonw.CheckBytes(data); {
+	case p == nil: // whole; what the connection did afterwards counts only if it is not the end
+		if e := r.block("", data); e != nil {
+			return e
+		}
+		return err
+	case err != nil:
+		return err
+	case p.Offset >= len(data):
 		return nil // a document that was cut is no protocol error; the decoder's End says truncated
 	}
 	return r.block("", data)
+}
+
+const maxEmptyReads = 100 // in a row, before io.ErrNoProgress
+
+// progress is a reader that does not give nothing for ever.
+type progress struct {
+	r     io.Reader
+	empty int
+}
+
+func (p *progress) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	if p.empty++; n > 0 {
+		p.empty = 0
+	} else if err == nil && p.empty >= maxEmptyReads {
+		err = io.ErrNoProgress
+	}
+	return n, err
 }

@@ -101,6 +101,9 @@ func UnquoteJoin(dst []byte, high rune, raw string) (out []byte, next rune) {
 		dst = appendWellFormed(dst, s[:i])
 		s = s[i:]
 		r, size := readEscape(s)
+		if size == 0 || size > len(s) { // not valid JSON; no text is lost
+			return appendWellFormed(dst, s), 0
+		}
 		s = s[size:]
 		switch {
 		case !isSurrogate(r):

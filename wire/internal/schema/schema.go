@@ -2,11 +2,7 @@
 // that want an object with properties, and leaves every other byte alone.
 package schema
 
-import (
-	"github.com/tidwall/gjson"
-
-	"github.com/handwire/handwire/wire/internal/jsonw"
-)
+import "github.com/handwire/handwire/wire/internal/jsonw"
 
 // Object appends schema, the JSON Schema of a tool's arguments, byte for byte
 // where it is an object that says "type" and has "properties" that are an
@@ -24,55 +20,53 @@ func Object(dst []byte, schema string) (out []byte, changed bool, repairs int, e
 	if problem != nil {
 		return dst, false, 0, problem
 	}
-	raw := string(dst[start:])
-	if raw[0] != '{' {
+	if dst[start] != '{' {
 		return dst[:start], false, 0, errNotObject
 	}
 	var members, hasType, hasProps, nulls bool
-	gjson.Parse(raw).ForEach(func(k, v gjson.Result) bool {
+	raw := jsonw.Value(dst[start:])
+	for c := raw.Members(); c.Next(); {
 		members = true
-		switch k.Str {
+		switch c.Name() {
 		case "type":
 			hasType = true
 		case "properties":
-			hasProps = v.Type != gjson.Null
+			hasProps = !c.Value.IsNull()
 			nulls = nulls || !hasProps
 		case "required":
-			nulls = nulls || v.Type == gjson.Null
+			nulls = nulls || c.Value.IsNull()
 		}
-		return true
-	})
+	}
 	if hasType && hasProps && !nulls {
 		return dst, false, repairs, nil
 	}
 	dst = append(dst[:start], '{')
-	sep := func() {
-		if dst[len(dst)-1] != '{' {
+	add := func(parts ...string) {
+		if len(dst) > start+1 {
 			dst = append(dst, ',')
+		}
+		for _, s := range parts {
+			dst = append(dst, s...)
 		}
 	}
 	if !hasType {
-		dst = append(dst, `"type":"object"`...)
+		add(`"type":"object"`)
 	}
 	if !hasProps {
-		sep()
-		dst = append(dst, `"properties":{}`...)
+		add(`"properties":{}`)
 	}
 	if !nulls { // the members as they stand, white space included
 		if members {
-			sep()
-			return append(dst, raw[1:]...), true, repairs, nil
+			add(string(raw[1:]))
+			return dst, true, repairs, nil
 		}
 		return append(dst, '}'), true, repairs, nil
 	}
-	gjson.Parse(raw).ForEach(func(k, v gjson.Result) bool {
-		if (k.Str == "properties" || k.Str == "required") && v.Type == gjson.Null {
-			return true
+	for c := raw.Members(); c.Next(); {
+		if name := c.Name(); !c.Value.IsNull() || name != "properties" && name != "required" {
+			add(string(c.Key), ":", string(c.Value))
 		}
-		sep()
-		dst = append(append(append(dst, k.Raw...), ':'), v.Raw...)
-		return true
-	})
+	}
 	return append(dst, '}'), true, repairs, nil
 }
 

@@ -1,0 +1,197 @@
+package jsonw
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Value is the raw text of one JSON value, without white space around it, that
+// [Check] has found valid; on anything else its methods return nonsense, but do
+// not panic. The zero value is a value that is not there. Reading copies
+// nothing: results are parts of the text, except where an escape has to be
+// decoded. Nothing recurses.
+type Value string
+
+// Parse returns s as a value. S must be valid JSON.
+func Parse(s string) Value { return Value(trimSpace(s)) }
+
+// Exists reports whether the value is there; null is.
+func (v Value) Exists() bool { return v != "" }
+
+// IsNull reports whether v is null or not there.
+func (v Value) IsNull() bool { return v == "" || v[0] == 'n' }
+
+// IsString reports whether v is a string.
+func (v Value) IsString() bool { return v != "" && v[0] == '"' }
+
+// IsObject reports whether v is an object.
+func (v Value) IsObject() bool { return v != "" && v[0] == '{' }
+
+// IsArray reports whether v is an array.
+func (v Value) IsArray() bool { return v != "" && v[0] == '[' }
+
+// Plain reports whether v is a string without escapes, so that [Value.Str] is
+// part of the text.
+func (v Value) Plain() bool {
+	return v.IsString() && strings.IndexByte(string(v), '\\') < 0
+}
+
+// Str returns the text of a string, "" for every other value.
+func (v Value) Str() string {
+	if len(v) < 2 || v[0] != '"' {
+		return ""
+	}
+	if v.Plain() {
+		return string(v[1 : len(v)-1])
+	}
+	b, high := Unquote(make([]byte, 0, len(v)), string(v))
+	if high != 0 {
+		b = append(b, replacement...)
+	}
+	return string(b)
+}
+
+// Text returns the text of a string, the digits of a number as they stand, and
+// "" for every other value.
+func (v Value) Text() string {
+	if v != "" && (v[0] == '-' || isDigit(v[0])) {
+		return string(v)
+	}
+	return v.Str()
+}
+
+// Int returns a number that is whole and fits, in whatever form it is written.
+func (v Value) Int() (n int64, ok bool) {
+	if v == "" || v[0] != '-' && !isDigit(v[0]) {
+		return 0, false
+	}
+	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	if n = int64(f); err != nil || f < -1<<53 || f > 1<<53 || float64(n) != f {
+		return 0, false
+	}
+	return n, true
+}
+
+// Get returns the first member of an object that has this name, "" if there is
+// none.
+func (v Value) Get(name string) Value {
+	for c := v.Members(); c.Next(); {
+		if c.Name() == name {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// Members returns a cursor in front of the first member of an object. Of every
+// other value there are none.
+func (v Value) Members() Cursor {
+	if !v.IsObject() {
+		return Cursor{}
+	}
+	return Cursor{rest: string(v[1:]), object: true}
+}
+
+// Items returns a cursor in front of the first item of an array. Of every other
+// value there are none.
+func (v Value) Items() Cursor {
+	if !v.IsArray() {
+		return Cursor{}
+	}
+	return Cursor{rest: string(v[1:])}
+}
+
+// Cursor goes through the members of an object or the items of an array:
+//
+//	for c := v.Members(); c.Next(); {
+//		use(c.Name(), c.Value)
+//	}
+type Cursor struct {
+	// Key is the name of the member as it stands in the text, with its
+	// quotation marks. It is empty for an item.
+	Key   Value
+	Value Value
+
+	rest   string
+	object bool
+}
+
+// Name returns the name of the member.
+func (c *Cursor) Name() string { return c.Key.Str() }
+
+// Next goes to the next member or item and reports whether there is one.
+func (c *Cursor) Next() bool {
+	s := skip(c.rest)
+	if c.object {
+		if s == "" || s[0] != '"' {
+			return false
+		}
+		n := stringEnd(s)
+		c.Key = Value(s[:n])
+		s = skip(s[n:])
+	}
+	if s == "" || s[0] == ']' || s[0] == '}' {
+		return false
+	}
+	n := valueEnd(s)
+	c.Value, c.rest = Value(s[:n]), s[n:]
+	return true
+}
+
+// skip skips white space, commas and colons.
+func skip(s string) string {
+	for s != "" && (s[0] <= ' ' || s[0] == ',' || s[0] == ':') {
+		s = s[1:]
+	}
+	return s
+}
+
+// stringEnd returns the length of the string that s begins with.
+func stringEnd(s string) int {
+	for i := 1; ; {
+		j := strings.IndexByte(s[i:], '"')
+		if j < 0 {
+			return len(s)
+		}
+		i += j
+		k := i
+		for k > 1 && s[k-1] == '\\' {
+			k--
+		}
+		i++
+		if (i-1-k)%2 == 0 {
+			return i
+		}
+	}
+}
+
+// valueEnd returns the length of the value that s begins with.
+func valueEnd(s string) int {
+	switch s[0] {
+	case '"':
+		return stringEnd(s)
+	case '{', '[':
+		depth := 0
+		for i := 0; i < len(s); i++ {
+			switch s[i] {
+			case '"':
+				i += stringEnd(s[i:]) - 1
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+		return len(s)
+	}
+	i := 1
+	for i < len(s) && s[i] > ' ' && s[i] != ',' && s[i] != '}' && s[i] != ']' {
+		i++
+	}
+	return i
+}
