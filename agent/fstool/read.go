@@ -1,0 +1,228 @@
+package fstool
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/handwire/handwire/agent"
+	"github.com/handwire/handwire/wire"
+)
+
+// MaxReadBytes is how many bytes of a file one call of read returns at most.
+const MaxReadBytes = 256 << 10
+
+// headBytes is how much of a file's beginning is looked at to tell text from
+// other things.
+const headBytes = 8 << 10
+
+const readSchema = `{"type":"object","properties":{` +
+	`"path":{"type":"string","description":"The file, relative to the working folder, for example docs/notes.txt"},` +
+	`"start_line":{"type":"integer","description":"The first line to return, counted from 1. Left out: from the beginning."},` +
+	`"end_line":{"type":"integer","description":"The last line to return, which is included. Left out: to the end."}` +
+	`},"required":["path"],"additionalProperties":false}`
+
+type readArgs struct {
+	Path      string `json:"path"`
+	StartLine *int64 `json:"start_line"`
+	EndLine   *int64 `json:"end_line"`
+}
+
+// Read returns the tool read, which returns a text file or a range of its lines.
+// A line ends with a line feed, which belongs to it; the last one may have none.
+//
+// The result holds the exact bytes of the lines as a text part of its own,
+// without line numbers, so that what the model quotes is what the file holds.
+// What the tool has to say stands in brackets in a second part: that the limit
+// of [MaxReadBytes] was reached, and the start_line with which to go on; that a
+// line is longer than that, and so was cut at the end of a character; that the
+// file is empty. Only whole lines are returned where there is more than one.
+//
+// A file is refused if its first 8 KiB or the lines wanted hold a NUL byte or
+// are not UTF-8; so is whatever is not a regular file. The memory of a call does
+// not depend on the size of the file, the time is linear in the bytes up to the
+// last line wanted.
+func Read(root *os.Root) agent.Tool {
+	return agent.Tool{
+		Tool: wire.Tool{
+			Name:        "read",
+			Description: "Returns the text of a file, or a range of its lines, exactly as it is. Long output is cut, with a word on how to go on.",
+			Schema:      readSchema,
+		},
+		Run: func(ctx context.Context, args string) ([]wire.Part, error) {
+			in, err := agent.Args[readArgs](args)
+			if err != nil {
+				return nil, err
+			}
+			return read(ctx, root, in)
+		},
+	}
+}
+
+func read(ctx context.Context, root *os.Root, in readArgs) ([]wire.Part, error) {
+	if in.Path == "" {
+		return nil, errors.New("the argument \"path\" is missing")
+	}
+	w := window{start: 1, end: 1<<63 - 1, limit: MaxReadBytes}
+	if in.StartLine != nil {
+		if w.start = *in.StartLine; w.start < 1 {
+			return nil, fmt.Errorf("start_line is %d, but lines are counted from 1", w.start)
+		}
+	}
+	if in.EndLine != nil {
+		if w.end = *in.EndLine; w.end < w.start {
+			return nil, fmt.Errorf("end_line is %d, which is before line %d, the first one wanted", w.end, w.start)
+		}
+	}
+	f, err := openFile(root, in.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := w.read(ctx, f); err != nil {
+		var odd *notText
+		switch {
+		case errors.As(err, &odd):
+			return nil, fmt.Errorf("%q is not a text file: %w", in.Path, odd.why)
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		}
+		return nil, explain(root, in.Path, err)
+	}
+	switch {
+	case w.lines == 0 && w.start == 1:
+		return []wire.Part{wire.TextPart("[the file is empty]")}, nil
+	case w.lines < w.start:
+		return nil, fmt.Errorf("start_line is %d, but the number of lines of %q is %d", w.start, in.Path, w.lines)
+	}
+	parts := []wire.Part{wire.TextPart(string(w.text))}
+	note := ""
+	if w.cutLine > 0 {
+		note = fmt.Sprintf("line %d has %d bytes, only the first %d of which are here", w.start, w.cutLine, len(w.text))
+	}
+	if w.next > 0 {
+		if note == "" {
+			note = fmt.Sprintf("cut after line %d at the limit of %d bytes", w.next-1, w.limit)
+		}
+		note += fmt.Sprintf("; to go on, use start_line %d", w.next)
+	}
+	if note != "" {
+		parts = append(parts, wire.TextPart("["+note+"]"))
+	}
+	return parts, nil
+}
+
+// openFile opens a regular file, and says for the model why it cannot.
+func openFile(root *os.Root, name string) (*os.File, error) {
+	if err := local(name); err != nil {
+		return nil, err
+	}
+	var refused error
+	f, err := open(root, name, func(info fs.FileInfo) error {
+		switch {
+		case info.IsDir():
+			refused = fmt.Errorf("%q is a folder: use ls", name)
+		case !info.Mode().IsRegular():
+			refused = fmt.Errorf("%q is not a regular file but a device, a pipe or the like, which cannot be read here", name)
+		}
+		return refused
+	})
+	switch {
+	case refused != nil:
+		return nil, refused
+	case err != nil:
+		return nil, explain(root, name, err)
+	}
+	return f, nil
+}
+
+// notText says why a file is not text.
+type notText struct{ why error }
+
+func (e *notText) Error() string { return e.why.Error() }
+
+// window reads the lines from start to end of a file.
+type window struct {
+	start, end int64
+	limit      int // bytes
+
+	text    []byte
+	lines   int64 // lines seen; all of the file if start was not reached
+	cutLine int64 // the bytes of line start, if it was cut
+	next    int64 // the first line wanted that is not in text, 0 if all are
+}
+
+func (w *window) read(ctx context.Context, r io.Reader) error {
+	b := bufio.NewReaderSize(r, 64<<10)
+	head, err := b.Peek(headBytes)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if len(head) == headBytes {
+		head = wholeRunes(head)
+	}
+	if err := checkText(head, 0); err != nil {
+		return &notText{err}
+	}
+
+	var offset, textAt, length int64 // of the chunk, of text, of the line so far
+	begin := 0                       // where the line begins in text
+	over := false                    // line start is longer than the limit
+	fresh := true                    // a line begins
+	for err = nil; err == nil; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var chunk []byte
+		chunk, err = b.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			err = nil
+		}
+		if len(chunk) == 0 {
+			break
+		}
+		if fresh {
+			if w.lines == w.end {
+				break
+			}
+			w.lines++
+			if over {
+				w.next = w.lines
+				break
+			}
+			begin, length = len(w.text), 0
+			if w.lines == w.start {
+				textAt = offset
+			}
+		}
+		fresh = chunk[len(chunk)-1] == '\n'
+		offset += int64(len(chunk))
+		length += int64(len(chunk))
+		switch {
+		case w.lines < w.start:
+		case over:
+			w.cutLine = length
+		case len(w.text)+len(chunk) <= w.limit:
+			w.text = append(w.text, chunk...)
+		case begin > 0:
+			w.text, w.next = w.text[:begin], w.lines
+		default:
+			w.text = wholeRunes(append(w.text, chunk[:w.limit-len(w.text)]...))
+			w.cutLine, over = length, true
+		}
+		if w.next > 0 {
+			break
+		}
+	}
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if err := checkText(w.text, textAt); err != nil {
+		return &notText{err}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/handwire/handwire/wire"
+)
+
+// Sendable returns the history as it can be sent to a model:
+//
+//   - An assistant message that did not finish is reduced to its text parts,
+//     without their vendor data; those without visible text are left out. A
+//     message did not finish if its Ending says so, or if it has no Ending and
+//     a part of it is partial.
+//   - A call that was cut off, in a message that did finish, is left out, because
+//     no protocol can send it. So is an assistant message without parts.
+//   - The results of the calls of a message stand in one message of role tool
+//     directly after it, in the order of the calls. A result whose call is not
+//     in the message directly before, and a second result of one call, are
+//     left out.
+//   - A call without a result gets an error result that says why it was not
+//     run, or that no result was recorded.
+//
+// Everything else stays as it is. What a message becomes depends on nothing that
+// comes after its results, so a history that grows by whole turns gives a result
+// that grows. The result is a new slice; messages that needed no change share
+// their parts with the history, which is not modified.
+func Sendable(history []wire.Message) []wire.Message {
+	out := make([]wire.Message, 0, len(history)+1)
+	for i := 0; i < len(history); {
+		m := history[i]
+		i++
+		switch m.Role {
+		case wire.RoleTool:
+			// The message before it has no calls.
+		case wire.RoleAssistant:
+			if unfinished(&m) {
+				m = textOnly(m)
+			} else if slices.ContainsFunc(m.Parts, cutCall) {
+				m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), cutCall)
+			}
+			first := i
+			for i < len(history) && history[i].Role == wire.RoleTool {
+				i++
+			}
+			if len(m.Parts) > 0 {
+				out = append(out, m)
+				out = append(out, paired(&m, history[first:i])...)
+			}
+		default:
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func unfinished(m *wire.Message) bool {
+	if m.Ending != nil {
+		return m.Ending.Cause != wire.CauseFinished
+	}
+	return slices.ContainsFunc(m.Parts, func(p wire.Part) bool { return p.Partial })
+}
+
+func cutCall(p wire.Part) bool { return isCall(p) && p.Partial }
+
+// textOnly is m reduced to its visible text.
+func textOnly(m wire.Message) wire.Message {
+	var parts []wire.Part
+	for _, p := range m.Parts {
+		if p.Kind == wire.PartText && strings.TrimSpace(p.Text) != "" {
+			parts = append(parts, wire.Part{Kind: wire.PartText, Text: p.Text, Cache: p.Cache})
+		}
+	}
+	m.Parts, m.Vendor = parts, ""
+	return m
+}
+
+// paired returns the messages of results that follow m, given those that follow
+// it in the history.
+func paired(m *wire.Message, tools []wire.Message) []wire.Message {
+	var have, want []wire.Part
+	for i := range tools {
+		for _, p := range tools[i].Parts {
+			if p.Kind == wire.PartToolResult {
+				have = append(have, p)
+			}
+		}
+	}
+	used := make([]bool, len(have))
+	same := len(tools) == 1 && len(tools[0].Parts) == len(have)
+	for i := range m.Parts {
+		call := &m.Parts[i]
+		if !isCall(*call) {
+			continue
+		}
+		at := -1
+		if k := len(want); k < len(have) && !used[k] && answers(&have[k], call) {
+			at = k
+		} else {
+			for k := range have {
+				if !used[k] && answers(&have[k], call) {
+					at = k
+					break
+				}
+			}
+		}
+		same = same && at == len(want)
+		if at < 0 {
+			want = append(want, errorResult(call, notRun(m, call)))
+			continue
+		}
+		used[at] = true
+		want = append(want, have[at])
+	}
+	switch {
+	case len(want) == 0:
+		return nil
+	case same && len(want) == len(have):
+		return tools
+	case len(tools) == 0:
+		return []wire.Message{wire.ToolMessage(want...)}
+	}
+	t := tools[0]
+	t.Parts = want
+	return []wire.Message{t}
+}
+
+// answers reports whether result is one of call. Calls without an id are told
+// apart by their name and order.
+func answers(result, call *wire.Part) bool {
+	return result.ID == call.ID && (call.ID != "" || result.Name == call.Name)
+}
