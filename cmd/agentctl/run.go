@@ -1,0 +1,302 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/handwire/handwire/agent"
+	"github.com/handwire/handwire/agent/fstool"
+	"github.com/handwire/handwire/provider"
+	"github.com/handwire/handwire/provider/preset"
+	"github.com/handwire/handwire/wire"
+)
+
+const runUsage = `usage: agentctl run [flags] "task"
+
+Runs an agent that can read the files of this folder. Its answer goes to stdout
+as it arrives; what the tools do, notes and usage go to stderr. Without a task,
+and where stdin is no terminal, stdin is the task.
+
+`
+
+const runSystem = "You are an agent in a terminal. You can look at the files of the current folder with your tools, " +
+	"and at nothing else. Read what you need before you answer, never guess what a file says, and answer briefly."
+
+// defaultModels are the models of the protocols where --model names none.
+var defaultModels = map[string]string{
+	"anthropic-messages": "claude-sonnet-5-5",
+}
+
+func (p *program) run(ctx context.Context) error {
+	fs := flag.NewFlagSet("run", flag.ContinueOnError)
+	var c preset.Config
+	fs.StringVar(&c.Protocol, "p", "", "")
+	fs.StringVar(&c.Protocol, "protocol", "", "")
+	fs.StringVar(&c.Model, "model", "", "")
+	fs.StringVar(&c.BaseURL, "base-url", "", "")
+	keyEnv := fs.String("api-key-env", "", "")
+	asJSON := fs.Bool("json", false, "")
+	maxTurns := fs.Int("max-turns", 0, "")
+	maxTokens := fs.Int("max-tokens", 0, "")
+	fs.Usage = func() {
+		fmt.Fprintf(fs.Output(), runUsage+`flags:
+  -p, --protocol NAME  the protocol: %s
+  --model NAME         the model; the default depends on the protocol
+  --base-url URL       another server that speaks the protocol
+  --api-key-env NAME   the environment variable that holds the key
+  --max-turns N        how often the model is called at most (%d)
+  --max-tokens N       how much it may write in a turn
+  --json               the agent's events as JSON lines, and nothing else on stdout
+`, protocolNames(), agent.DefaultMaxTurns)
+	}
+	args, err := p.parse(fs)
+	if err != nil {
+		return err
+	}
+	if *maxTurns < 0 || *maxTokens < 0 {
+		return usageError("--max-turns and --max-tokens take a number from 1")
+	}
+	task, err := p.task(ctx, args)
+	if err != nil {
+		return err
+	}
+	model, name, done, err := p.model(c, *keyEnv, task)
+	if err != nil {
+		return err
+	}
+	defer done()
+
+	root, err := os.OpenRoot(p.dir)
+	if err != nil {
+		return usageError("this folder cannot be read: " + err.Error())
+	}
+	defer root.Close()
+	a := agent.Agent{
+		Model:    model,
+		Request:  wire.Request{Model: name, System: []wire.Part{wire.TextPart(runSystem)}, MaxTokens: *maxTokens},
+		Tools:    fstool.All(root),
+		MaxTurns: *maxTurns,
+	}
+	err = p.show(a.Run(ctx, []wire.Message{wire.UserText(task)}), *asJSON)
+	if errors.Is(err, provider.ErrNoKey) {
+		return usageError("there is no API key" + keyHelp())
+	}
+	return err
+}
+
+// task returns the task: the arguments, or else stdin.
+func (p *program) task(ctx context.Context, args []string) (string, error) {
+	const missing = `give a task: agentctl run "Read README.md and tell me how to start the project"`
+	switch {
+	case len(args) > 1:
+		return "", usageError("the task is one argument, in quotation marks; flags come before it")
+	case len(args) == 1:
+		if strings.TrimSpace(args[0]) == "" {
+			return "", usageError(missing)
+		}
+		return args[0], nil
+	}
+	if f, ok := p.stdin.(*os.File); ok {
+		if st, err := f.Stat(); err != nil || st.Mode()&os.ModeCharDevice != 0 {
+			return "", usageError(missing)
+		}
+	}
+	const most = 1 << 20
+	b, err := io.ReadAll(io.LimitReader(&cancelReader{ctx, p.stdin}, most+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(b) > most:
+		return "", usageError("the task on stdin is longer than 1 MiB")
+	case strings.TrimSpace(string(b)) == "":
+		return "", usageError(missing)
+	}
+	return strings.TrimRight(string(b), "\r\n"), nil
+}
+
+// model returns what answers: a vendor, or where no key and no vendor is named,
+// and the task is the one of the recording, the recording.
+func (p *program) model(c preset.Config, keyEnv, task string) (m agent.Model, name string, done func(), err error) {
+	named := c != preset.Config{} || keyEnv != ""
+	if c.Protocol == "" {
+		c.Protocol = "anthropic"
+	}
+	pre, ok := preset.Lookup(c.Protocol)
+	if !ok {
+		return nil, "", nil, usageError("unknown protocol " + c.Protocol + ": " + protocolNames())
+	}
+	if keyEnv != "" {
+		if c.APIKey = strings.TrimSpace(p.getenv(keyEnv)); c.APIKey == "" {
+			return nil, "", nil, usageError("the variable " + keyEnv + " is empty or not set")
+		}
+	} else {
+		c = c.WithEnv(p.getenv)
+	}
+	if c.APIKey == "" && !named {
+		if strings.TrimSpace(task) != demoTask {
+			return nil, "", nil, usageError("there is no API key" + keyHelp() +
+				"\nWithout a key there is a recording of one task:\n  agentctl run \"" + demoTask + `"`)
+		}
+		m, done, err = p.demo()
+		return m, demoModel, done, err
+	}
+	name = c.Model
+	if name == "" {
+		if name = defaultModels[pre.Protocol]; name == "" {
+			return nil, "", nil, usageError("name a model with --model")
+		}
+	}
+	client, err := preset.New(c, nil)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	return client, name, client.CloseIdleConnections, nil
+}
+
+// keyHelp lists the environment variables that can hold a key.
+func keyHelp() string {
+	var b strings.Builder
+	b.WriteString("; set one of these variables, or name another with --api-key-env:")
+	for _, pre := range preset.All() {
+		if pre.KeyVariable != "" {
+			b.WriteString("\n  " + pre.KeyVariable + "  (" + pre.Name + ")")
+		}
+	}
+	return b.String()
+}
+
+// protocolNames lists the protocols.
+func protocolNames() string {
+	var list []string
+	for _, pre := range preset.All() {
+		list = append(list, pre.Name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// codecOf returns the codec of a protocol, nil if there is none.
+func codecOf(protocol string) wire.Codec {
+	c, err := preset.Config{Protocol: protocol}.Provider()
+	if err != nil {
+		return nil
+	}
+	return c.Codec
+}
+
+// show prints a run as it goes.
+func (p *program) show(run func(func(agent.Event, error) bool), asJSON bool) error {
+	out := &lineWriter{w: p.stdout}
+	text := textWriter{out: out}
+	var failed error
+	for ev, err := range run {
+		if asJSON {
+			out.json(&ev)
+		} else {
+			p.tell(&text, &ev)
+		}
+		if out.err != nil {
+			return out.err // nobody reads any more; leaving the loop ends the run
+		}
+		failed = err
+	}
+	if out.err == nil && !asJSON {
+		text.endLine()
+	}
+	if out.err != nil {
+		return out.err
+	}
+	if errors.Is(failed, agent.ErrTurnLimit) {
+		fmt.Fprintln(p.stderr, "agentctl: "+failed.Error())
+		return errNegative
+	}
+	return failed
+}
+
+// tell prints one event of a run for people.
+func (p *program) tell(text *textWriter, ev *agent.Event) {
+	switch ev.Kind {
+	case agent.EventModel:
+		switch m := ev.Model; m.Kind {
+		case wire.EventDelta:
+			if m.Part == wire.PartText || m.Part == wire.PartRefusal {
+				text.write(m.Delta)
+			}
+		case wire.EventNote:
+			text.endLine()
+			fmt.Fprintf(p.stderr, "note: %s %s: %s\n", m.Note.Code, m.Note.Path, oneLine(m.Note.Detail))
+		case wire.EventEnd:
+			text.endLine()
+		}
+	case agent.EventToolStart:
+		text.endLine()
+		fmt.Fprintf(p.stderr, "tool: %s %s\n", ev.Call.Name, oneLine(ev.Call.Args))
+	case agent.EventToolEnd:
+		what := "done"
+		if ev.Result.IsError {
+			what = "error"
+			if len(ev.Result.Parts) > 0 {
+				what += ": " + oneLine(ev.Result.Parts[0].Text)
+			}
+		} else if n := resultBytes(ev.Result); n > 0 {
+			what = fmt.Sprintf("%d bytes", n)
+		}
+		fmt.Fprintf(p.stderr, "tool: %s: %s\n", ev.Call.Name, what)
+	case agent.EventEnd:
+		text.endLine()
+		e := ev.End
+		if e.Finish != "" && e.Finish != wire.FinishStop {
+			fmt.Fprintf(p.stderr, "finish: %s (%s) %s\n", e.Finish, e.VendorFinish, oneLine(e.Detail))
+		}
+		if !e.Usage.IsZero() {
+			fmt.Fprintf(p.stderr, "usage: %s tokens in (%s from cache), %s out, %d turns\n",
+				e.Usage.InputTokens, e.Usage.CacheReadTokens, e.Usage.OutputTokens, e.Turns)
+		}
+	}
+}
+
+func resultBytes(p *wire.Part) (n int) {
+	for i := range p.Parts {
+		n += len(p.Parts[i].Text)
+		if m := p.Parts[i].Media; m != nil {
+			n += len(m.Data)
+		}
+	}
+	return n
+}
+
+// oneLine makes a short line of text for a terminal: no control characters.
+func oneLine(s string) string {
+	const most = 200
+	cut := ""
+	if len(s) > most {
+		s, cut = strings.ToValidUTF8(s[:most], ""), "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s) + cut
+}
+
+// textWriter writes the answer's text and ends each message with one line end.
+type textWriter struct {
+	out  *lineWriter
+	open bool // the line is not ended
+}
+
+func (t *textWriter) write(s string) {
+	t.out.write([]byte(s))
+	t.open = !strings.HasSuffix(s, "\n")
+}
+
+func (t *textWriter) endLine() {
+	if t.open {
+		t.write("\n")
+	}
+}

@@ -1,0 +1,60 @@
+// Package provider sends a [wire.Request] to a model server over HTTP and gives
+// the events of the answer as they arrive:
+//
+//	client, err := provider.New(provider.Config{
+//		Codec:   anthropic.Codec{},
+//		Model:   "claude-sonnet-4-5",
+//		BaseURL: "https://api.anthropic.com",
+//		APIKey:  key,
+//		Auth:    provider.Auth{Header: "x-api-key"},
+//	})
+//	if err != nil {
+//		return err
+//	}
+//	for ev, err := range client.Stream(ctx, request) {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Print(ev.Text())
+//	}
+//
+// It knows no vendor and imports no codec; package provider/preset knows the
+// vendors. A [Client] holds settings only, and any number of goroutines may use
+// one.
+//
+// # Endings
+//
+// A stream ends with one end event. If it failed, that event comes together with
+// its [*wire.Error], also where nothing was sent. The error's Cause tells:
+//
+//	config          the settings or the request are at fault, or the server redirects
+//	connect         there was no connection, or no response on it
+//	vendor_error    a status that is no success, or an error that came in the stream
+//	protocol_error  the answer is not what the protocol says
+//	truncated       the body ended cleanly before the vendor's terminal mark
+//	reset           the body broke off
+//	limit           a block of the body was larger than [stream.Options] allow
+//	cancelled       the context was cancelled; errors.Is finds [context.Canceled]
+//	deadline        the time of the context ran out, or the timeout of the caller's
+//	                own http.Client; errors.Is finds [context.DeadlineExceeded]
+//
+// Once the vendor's terminal mark has arrived the stream is finished, whatever
+// the connection does afterwards.
+//
+// # The connection
+//
+// Leaving the loop, by break, return or panic, cancels the request and closes
+// the body. After the end event the rest of the body is read for at most 50 ms,
+// so that the connection can be used again. The package starts no goroutine.
+// Redirects are never followed: they are an error that names the new host.
+//
+// A [Client] sets no limit of time of its own; give the context a deadline.
+//
+// # Keys
+//
+// The key goes into one header and nowhere else. No error, event or printed
+// value of this package holds it: where a server echoes the key, plain, escaped
+// for a URL or in base64, it is replaced by [key hidden]. The text that a model
+// writes is left as it is. Headers of [Config.Header] whose names speak of a
+// credential are treated alike.
+package provider

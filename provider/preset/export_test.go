@@ -1,0 +1,4 @@
+package preset
+
+// VendorOf is vendorOf.
+func VendorOf(address string) string { return vendorOf(address) }
