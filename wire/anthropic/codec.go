@@ -43,7 +43,7 @@ func (c Codec) version() string {
 // Encode implements [wire.Codec].
 func (c Codec) Encode(call *wire.Call, r *wire.Request) error {
 	call.Reset()
-	e := encoder{codec: &c, r: r, call: call, b: call.Body, family: familyOf(r.Model)}
+	e := encoder{codec: c, r: r, call: call, b: call.Body, family: familyOf(r.Model)}
 	e.request()
 	call.Body = e.b
 	call.Path = path
@@ -67,7 +67,7 @@ func (c Codec) Encode(call *wire.Call, r *wire.Request) error {
 // Check implements [wire.Codec].
 func (c Codec) Check(r *wire.Request) []wire.Finding {
 	var call wire.Call
-	e := encoder{codec: &c, r: r, call: &call, family: familyOf(r.Model)}
+	e := encoder{codec: c, r: r, call: &call, family: familyOf(r.Model)}
 	e.request()
 	return e.findings
 }

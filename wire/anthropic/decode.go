@@ -11,8 +11,6 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
@@ -71,9 +69,9 @@ func (m *members) at(name string) *member {
 	return &(*m)[len(*m)-1]
 }
 
-func (m *members) set(name, raw string) {
+func (m *members) set(name string, v jsonw.Value) {
 	f := m.at(name)
-	f.raw = append(f.raw[:0], raw...)
+	f.raw = append(f.raw[:0], v...)
 }
 
 // object returns the object, "" if it has no member.
@@ -98,12 +96,13 @@ func (m members) object() string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
-// event is one server-sent event, its members still raw. The results point into
+// event is one server-sent event, its members still raw. They point into
 // the caller's data.
 type event struct {
 	typ, data                    string
-	index                        int
-	delta, block, usage, message gjson.Result
+	index                        int // -1 if there is none
+	delta, block, usage, message jsonw.Value
+	failed                       bool // there is an error member
 }
 
 func (d *decoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.Event, error) {
@@ -117,31 +116,32 @@ func (d *decoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.Eve
 		return dst, protocolError("an event is not JSON: "+p.Error(), data)
 	}
 	ev := event{data: unsafe.String(unsafe.SliceData(data), len(data)), index: -1}
-	root := gjson.Parse(ev.data)
+	root := jsonw.Parse(ev.data)
 	if !root.IsObject() {
 		return dst, protocolError("an event is no JSON object", data)
 	}
-	root.ForEach(func(k, v gjson.Result) bool {
-		switch k.Str {
+	for c := root.Members(); c.Next(); {
+		switch c.Name() {
 		case "type":
-			ev.typ = v.Str
+			ev.typ = c.Value.Str()
 		case "index":
-			if v.Type == gjson.Number && v.Num >= 0 && v.Num < 1<<31 {
-				ev.index = int(v.Num)
+			if n, ok := c.Value.Int(); ok && n >= 0 && n < 1<<31 {
+				ev.index = int(n)
 			}
 		case "delta":
-			ev.delta = v
+			ev.delta = c.Value
 		case "content_block":
-			ev.block = v
+			ev.block = c.Value
 		case "usage":
-			ev.usage = v
+			ev.usage = c.Value
 		case "message":
-			ev.message = v
+			ev.message = c.Value
+		case "error":
+			ev.failed = true
 		}
-		return true
-	})
+	}
 	if ev.typ == "" {
-		if ev.typ = name; root.Get("error").Exists() {
+		if ev.typ = name; ev.failed {
 			ev.typ = "error"
 		}
 	}
@@ -184,8 +184,8 @@ func odd(dst []wire.Event, ev *event, detail string) []wire.Event {
 
 // ---- the message ----
 
-func (d *decoder) messageStart(dst []wire.Event, msg gjson.Result, ev *event) ([]wire.Event, error) {
-	id := msg.Get("id").String()
+func (d *decoder) messageStart(dst []wire.Event, msg jsonw.Value, ev *event) ([]wire.Event, error) {
+	id := msg.Get("id").Text()
 	if d.begun {
 		if id == d.id {
 			return odd(dst, ev, "the message started twice"), nil
@@ -194,20 +194,21 @@ func (d *decoder) messageStart(dst []wire.Event, msg gjson.Result, ev *event) ([
 	}
 	dst = d.begin(dst, msg)
 	dst = d.addUsage(dst, msg.Get("usage"))
-	var err error
-	msg.Get("content").ForEach(func(_, b gjson.Result) bool {
-		dst, err = d.wholeBlock(dst, d.parts, b, ev)
-		return err == nil
-	})
 	d.learn(msg)
-	return dst, err
+	for c := msg.Get("content").Items(); c.Next(); {
+		var err error
+		if dst, err = d.wholeBlock(dst, d.parts, c.Value, ev); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
 }
 
-func (d *decoder) begin(dst []wire.Event, msg gjson.Result) []wire.Event {
+func (d *decoder) begin(dst []wire.Event, msg jsonw.Value) []wire.Event {
 	d.begun = true
-	d.id = strings.Clone(msg.Get("id").String())
+	d.id = strings.Clone(msg.Get("id").Text())
 	return append(dst, wire.Event{Kind: wire.EventStart, Start: &wire.Start{
-		Origin:    wire.Origin{Protocol: Protocol, Model: strings.Clone(msg.Get("model").String()), ResponseID: d.id},
+		Origin:    wire.Origin{Protocol: Protocol, Model: strings.Clone(msg.Get("model").Text()), ResponseID: d.id},
 		RequestID: d.head.Header("request-id"),
 		RateLimit: rateLimits(d.head),
 	}})
@@ -215,30 +216,29 @@ func (d *decoder) begin(dst []wire.Event, msg gjson.Result) []wire.Event {
 
 // learn takes what an object says about the message as a whole: its stop
 // reason, and as raw members what has no other place.
-func (d *decoder) learn(obj gjson.Result) {
-	obj.ForEach(func(k, v gjson.Result) bool {
-		if v.Type == gjson.Null {
-			return true
+func (d *decoder) learn(obj jsonw.Value) {
+	for c := obj.Members(); c.Next(); {
+		if c.Value.IsNull() {
+			continue
 		}
-		switch k.Str {
+		switch name := c.Name(); name {
 		case "id", "type", "role", "model", "content", "usage", "delta", "index":
 		case "stop_reason":
-			d.finish = strings.Clone(v.String())
+			d.finish = strings.Clone(c.Value.Text())
 		case "stop_sequence":
-			d.detail = strings.Clone(v.String())
+			d.detail = strings.Clone(c.Value.Text())
 		case "stop_details":
-			d.detail = stopDetail(v)
-			d.vendor.set(k.Str, v.Raw)
+			d.detail = stopDetail(c.Value)
+			d.vendor.set(name, c.Value)
 		default:
-			d.vendor.set(k.Str, v.Raw)
+			d.vendor.set(name, c.Value)
 		}
-		return true
-	})
+	}
 }
 
 // stopDetail puts the category and the explanation of a refusal in words.
-func stopDetail(v gjson.Result) string {
-	category, explanation := v.Get("category").String(), v.Get("explanation").String()
+func stopDetail(v jsonw.Value) string {
+	category, explanation := v.Get("category").Text(), v.Get("explanation").Text()
 	if category != "" && explanation != "" {
 		category += ": "
 	}
@@ -250,7 +250,7 @@ func (d *decoder) messageDelta(dst []wire.Event, ev *event) ([]wire.Event, error
 		return dst, notBegun(ev)
 	}
 	d.learn(ev.delta)
-	d.learn(gjson.Parse(ev.data))
+	d.learn(jsonw.Parse(ev.data))
 	return d.addUsage(dst, ev.usage), nil
 }
 
@@ -258,7 +258,7 @@ func notBegun(ev *event) *wire.Error {
 	return protocolError("a "+strings.Clone(ev.typ)+" event came before message_start", []byte(ev.data))
 }
 
-func (d *decoder) addUsage(dst []wire.Event, u gjson.Result) []wire.Event {
+func (d *decoder) addUsage(dst []wire.Event, u jsonw.Value) []wire.Event {
 	if !d.usage.add(u) {
 		return dst
 	}
@@ -353,7 +353,7 @@ func (d *decoder) find(index int) *block {
 	return nil
 }
 
-func (d *decoder) blockStart(dst []wire.Event, index int, v gjson.Result, ev *event) ([]wire.Event, error) {
+func (d *decoder) blockStart(dst []wire.Event, index int, v jsonw.Value, ev *event) ([]wire.Event, error) {
 	if !d.begun {
 		return dst, notBegun(ev)
 	}
@@ -368,7 +368,7 @@ func (d *decoder) blockStart(dst []wire.Event, index int, v gjson.Result, ev *ev
 		dst = d.endPart(dst, b, true)
 		d.forget(b)
 	}
-	b := &block{index: index, part: d.parts, typ: strings.Clone(v.Get("type").Str)}
+	b := &block{index: index, part: d.parts, typ: strings.Clone(v.Get("type").Str())}
 	d.parts++
 	d.open = append(d.open, b)
 	return d.startPart(dst, b, v), nil
@@ -384,99 +384,65 @@ func (d *decoder) forget(b *block) {
 }
 
 // startPart announces a block and hands out what it starts with.
-func (d *decoder) startPart(dst []wire.Event, b *block, v gjson.Result) []wire.Event {
+func (d *decoder) startPart(dst []wire.Event, b *block, v jsonw.Value) []wire.Event {
 	var data *wire.Part
-	var text gjson.Result
+	var text jsonw.Value
 	switch b.typ {
 	case "text":
 		b.kind = wire.PartText
-		v.ForEach(func(k, v gjson.Result) bool {
-			switch k.Str {
-			case "type":
-			case "text":
-				text = v
-			default:
-				b.fact(k.Str, v)
-			}
-			return true
-		})
-	case "thinking":
+	case "thinking", "redacted_thinking":
 		b.kind = wire.PartReasoning
-		v.ForEach(func(k, v gjson.Result) bool {
-			switch k.Str {
-			case "type":
-			case "thinking":
-				text = v
-			case "signature":
-				if v.Str != "" {
-					b.fact(k.Str, v)
-				}
-			default:
-				b.fact(k.Str, v)
-			}
-			return true
-		})
-	case "redacted_thinking":
-		b.kind = wire.PartReasoning
-		v.ForEach(func(k, v gjson.Result) bool {
-			if k.Str != "type" {
-				b.fact(k.Str, v)
-			}
-			return true
-		})
-		data = &wire.Part{Vendor: b.facts.object()}
-		b.facts = nil
 	case "tool_use":
 		b.kind = wire.PartToolCall
 		d.calls++
 		data = &wire.Part{}
-		v.ForEach(func(k, v gjson.Result) bool {
-			switch k.Str {
-			case "type":
-			case "id":
-				data.ID = strings.Clone(v.String())
-			case "name":
-				data.Name = strings.Clone(v.String())
-			case "input":
-				if v.Type != gjson.Null && v.Raw != "{}" {
-					b.input = strings.Clone(v.Raw)
-				}
-			default:
-				b.fact(k.Str, v)
-			}
-			return true
-		})
-		data.Vendor = b.facts.object()
-		b.facts = nil
 	default:
 		b.kind = wire.PartOpaque
-		b.raw = strings.Clone(v.Raw)
-		data = &wire.Part{Name: b.typ, ID: strings.Clone(v.Get("id").String()), Vendor: b.raw}
+		b.raw = strings.Clone(string(v))
+		data = &wire.Part{Name: b.typ, ID: strings.Clone(v.Get("id").Text()), Vendor: b.raw}
+		v = ""
+	}
+	for c := v.Members(); c.Next(); {
+		name := c.Name()
+		switch {
+		case name == "type" || c.Value.IsNull():
+		case name == "text" && b.kind == wire.PartText, name == "thinking" && b.kind == wire.PartReasoning:
+			text = c.Value
+		case name == "signature" && c.Value == `""`: // it is still to come
+		case name == "id" && b.kind == wire.PartToolCall:
+			data.ID = strings.Clone(c.Value.Text())
+		case name == "name" && b.kind == wire.PartToolCall:
+			data.Name = strings.Clone(c.Value.Text())
+		case name == "input" && b.kind == wire.PartToolCall:
+			if c.Value != "{}" {
+				b.input = strings.Clone(string(c.Value))
+			}
+		default:
+			b.facts.set(name, c.Value)
+		}
+	}
+	if len(b.facts) > 0 && (b.kind == wire.PartToolCall || b.typ == "redacted_thinking") { // they are whole
+		if data == nil {
+			data = &wire.Part{}
+		}
+		data.Vendor = b.facts.object()
+		b.facts = nil
 	}
 	dst = append(dst, wire.Event{Kind: wire.EventPartStart, Part: b.kind, Index: b.part, Data: data})
-	if text.Type == gjson.String {
+	if text.IsString() {
 		dst = d.text(dst, b, text)
 	}
 	return dst
 }
 
-// fact keeps a member of a block that has no place in a part. Null says nothing.
-func (b *block) fact(name string, v gjson.Result) {
-	if v.Type != gjson.Null {
-		b.facts.set(name, v.Raw)
-	}
-}
-
-// text hands out a piece of text or arguments.
-func (d *decoder) text(dst []wire.Event, b *block, v gjson.Result) []wire.Event {
+// text hands out a piece of text or arguments. A surrogate pair that was cut
+// between two pieces is joined.
+func (d *decoder) text(dst []wire.Event, b *block, v jsonw.Value) []wire.Event {
 	var s string
-	switch escaped := len(v.Raw) != len(v.Str)+2; {
-	case b.high == 0 && !escaped:
-		s = strings.Clone(v.Str)
-	case b.high == 0 && !mayHoldSurrogate(v.Raw):
-		s = v.Str // gjson made a copy to decode it
-	default:
-		d.scratch, b.high = jsonw.UnquoteJoin(d.scratch[:0], b.high, v.Raw)
+	if b.high == 0 && v.Plain() {
+		s = strings.Clone(v.Str())
+	} else {
+		d.scratch, b.high = jsonw.UnquoteJoin(d.scratch[:0], b.high, string(v))
 		s = string(d.scratch)
 	}
 	if s == "" {
@@ -484,22 +450,6 @@ func (d *decoder) text(dst []wire.Event, b *block, v gjson.Result) []wire.Event 
 	}
 	b.got = true
 	return append(dst, wire.Event{Kind: wire.EventDelta, Part: b.kind, Index: b.part, Delta: s})
-}
-
-// mayHoldSurrogate reports whether a JSON string may have an escape of half a
-// character. Those are decoded here, because a pair may be cut between two
-// deltas and a lone half must not swallow its neighbour.
-func mayHoldSurrogate(raw string) bool {
-	for {
-		i := strings.IndexByte(raw, '\\')
-		if i < 0 || i+2 >= len(raw) {
-			return false
-		}
-		if raw[i+1] == 'u' && raw[i+2]|0x20 == 'd' {
-			return true
-		}
-		raw = raw[i+2:]
-	}
 }
 
 func (d *decoder) delta(dst []wire.Event, ev *event) ([]wire.Event, error) {
@@ -515,16 +465,15 @@ func (d *decoder) delta(dst []wire.Event, ev *event) ([]wire.Event, error) {
 		return other(dst, ev), nil
 	}
 	var typ string
-	var value gjson.Result
-	ev.delta.ForEach(func(k, v gjson.Result) bool {
-		switch k.Str {
+	var value jsonw.Value
+	for c := ev.delta.Members(); c.Next(); {
+		switch c.Name() {
 		case "type":
-			typ = v.Str
+			typ = c.Value.Str()
 		case "text", "thinking", "partial_json", "signature", "citation":
-			value = v
+			value = c.Value
 		}
-		return true
-	})
+	}
 	want := wire.PartKind("")
 	switch typ {
 	case "text_delta":
@@ -534,36 +483,36 @@ func (d *decoder) delta(dst []wire.Event, ev *event) ([]wire.Event, error) {
 	case "input_json_delta":
 		want = wire.PartToolCall
 	case "signature_delta":
-		if b.kind == wire.PartReasoning && value.Type == gjson.String {
+		if b.kind == wire.PartReasoning && value.IsString() {
 			b.appendText("signature", value)
 			return dst, nil
 		}
 	case "citations_delta":
 		if b.kind == wire.PartText && value.Exists() {
-			b.appendItem("citations", value.Raw)
+			b.appendItem("citations", string(value))
 			return dst, nil
 		}
 	}
 	switch {
 	case want == "" || want != b.kind:
 		return odd(other(dst, ev), ev, "a delta of type "+strconv.Quote(typ)+" in a block of type "+strconv.Quote(b.typ)), nil
-	case value.Type == gjson.String:
+	case value.IsString():
 		return d.text(dst, b, value), nil
-	case value.Type == gjson.JSON && want == wire.PartToolCall && !b.got: // arguments as an object
-		b.input = strings.Clone(value.Raw)
-	case value.Exists() && value.Type != gjson.Null:
+	case value.IsObject() && want == wire.PartToolCall && !b.got: // arguments as an object
+		b.input = strings.Clone(string(value))
+	case !value.IsNull():
 		return odd(other(dst, ev), ev, "a delta that is no text"), nil
 	}
 	return dst, nil
 }
 
 // appendText appends to a fact that is a JSON string.
-func (b *block) appendText(name string, v gjson.Result) {
+func (b *block) appendText(name string, v jsonw.Value) {
 	m := b.facts.at(name)
 	if n := len(m.raw); n < 2 || m.raw[0] != '"' {
-		m.raw = append(m.raw[:0], v.Raw...)
+		m.raw = append(m.raw[:0], v...)
 	} else {
-		m.raw = append(m.raw[:n-1], v.Raw[1:]...) // both are valid, so their texts can be joined as they are
+		m.raw = append(m.raw[:n-1], v[1:]...) // both are valid, so their texts can be joined as they are
 	}
 }
 
@@ -584,17 +533,16 @@ func (b *block) appendItem(name, raw string) {
 // grow adds a delta to an opaque block: texts are appended, other values
 // replace. The arguments of a server's tool come as partial_json and are the
 // block's input.
-func (b *block) grow(delta gjson.Result) {
-	delta.ForEach(func(k, v gjson.Result) bool {
-		switch {
-		case k.Str == "type" || v.Type == gjson.Null:
-		case v.Type == gjson.String:
-			b.appendText(k.Str, v)
+func (b *block) grow(delta jsonw.Value) {
+	for c := delta.Members(); c.Next(); {
+		switch name := c.Name(); {
+		case name == "type" || c.Value.IsNull():
+		case c.Value.IsString():
+			b.appendText(name, c.Value)
 		default:
-			b.facts.set(k.Str, v.Raw)
+			b.facts.set(name, c.Value)
 		}
-		return true
-	})
+	}
 }
 
 // rebuilt returns the whole of an opaque block that deltas were added to.
@@ -613,10 +561,9 @@ func (b *block) rebuilt() string {
 		}
 	}
 	var whole members
-	gjson.Parse(b.raw).ForEach(func(k, v gjson.Result) bool {
-		whole.set(k.Str, v.Raw)
-		return true
-	})
+	for c := jsonw.Value(b.raw).Members(); c.Next(); {
+		whole.set(c.Name(), c.Value)
+	}
 	for i := range b.facts {
 		f := &b.facts[i]
 		old := whole.at(f.name)
@@ -672,7 +619,7 @@ func (d *decoder) endPart(dst []wire.Event, b *block, partial bool) []wire.Event
 
 // ---- whole responses ----
 
-func (d *decoder) wholeBlock(dst []wire.Event, index int, v gjson.Result, ev *event) ([]wire.Event, error) {
+func (d *decoder) wholeBlock(dst []wire.Event, index int, v jsonw.Value, ev *event) ([]wire.Event, error) {
 	dst, err := d.blockStart(dst, index, v, ev)
 	if err != nil {
 		return dst, err
@@ -683,7 +630,7 @@ func (d *decoder) wholeBlock(dst []wire.Event, index int, v gjson.Result, ev *ev
 }
 
 // whole takes a response that is one document.
-func (d *decoder) whole(dst []wire.Event, msg gjson.Result, ev *event) ([]wire.Event, error) {
+func (d *decoder) whole(dst []wire.Event, msg jsonw.Value, ev *event) ([]wire.Event, error) {
 	dst, err := d.messageStart(dst, msg, ev)
 	if err != nil {
 		return dst, err

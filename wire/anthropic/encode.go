@@ -13,15 +13,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 	"github.com/handwire/handwire/wire/internal/schema"
 )
 
 type encoder struct {
-	codec    *Codec
+	codec    Codec
 	r        *wire.Request
 	call     *wire.Call
 	b        []byte
@@ -67,20 +65,43 @@ func (e *encoder) refuse(path, rule, remedy string) {
 func (e *encoder) str(s string) { e.b = jsonw.AppendString(e.b, s) }
 func (e *encoder) lit(s string) { e.b = append(e.b, s...) }
 
-// raw inserts checked raw JSON. The caller's path is only built if there is
-// something to say.
-func (e *encoder) raw(s string, path func() string) {
+// place is where in the request something stands. Its text is only made if there
+// is something to say about it.
+type place struct {
+	list       string // messages, system, tools, extra, or the name of a single field
+	i          int    // -1 for a single field
+	part, deep int    // of a message; of a result within a part; -1 for none
+}
+
+func field(name string) place           { return place{name, -1, -1, -1} }
+func item(list string, i int) place     { return place{list, i, -1, -1} }
+func partPlace(message, part int) place { return place{"messages", message, part, -1} }
+func (p place) inner(i int) place       { p.deep = i; return p }
+func (p place) String() string {
+	s := p.list
+	if p.i >= 0 {
+		s += "[" + strconv.Itoa(p.i) + "]"
+	}
+	if p.part >= 0 {
+		s += ".parts[" + strconv.Itoa(p.part) + "]"
+	}
+	if p.deep >= 0 {
+		s += ".parts[" + strconv.Itoa(p.deep) + "]"
+	}
+	return s
+}
+
+// raw inserts checked raw JSON.
+func (e *encoder) raw(s string, at place) {
 	b, repairs, problem := jsonw.AppendRaw(e.b, s)
 	e.b = b
 	if problem != nil {
-		e.refuse(path(), "not valid JSON: "+problem.Error(), "give one complete JSON value")
+		e.refuse(at.String(), "not valid JSON: "+problem.Error(), "give one complete JSON value")
 		e.lit("null")
 	} else if repairs > 0 {
-		e.note(wire.NoteRepaired, path(), strconv.Itoa(repairs)+" bytes or escapes that are no character became U+FFFD")
+		e.note(wire.NoteRepaired, at.String(), strconv.Itoa(repairs)+" bytes or escapes that are no character became U+FFFD")
 	}
 }
-
-func at(path string) func() string { return func() string { return path } }
 
 // reserved are the top-level names that the codec writes itself.
 var reserved = [...]string{"model", "max_tokens", "messages", "system", "stream", "stop_sequences", "temperature",
@@ -293,7 +314,7 @@ func (e *encoder) outputConfig() {
 			e.lit(`,`)
 		}
 		e.lit(`"format":{"type":"json_schema","schema":`)
-		e.raw(o.Schema, at("output.schema"))
+		e.raw(o.Schema, field("output.schema"))
 		e.lit(`}`)
 		if o.Name != "" || o.Description != "" {
 			e.note(wire.NoteDropped, "output.name", "an output format has no name and description here")
@@ -305,21 +326,21 @@ func (e *encoder) outputConfig() {
 func (e *encoder) extra() {
 	for i := range e.r.Extra {
 		f := &e.r.Extra[i]
-		path := func() string { return "extra[" + strconv.Itoa(i) + "]" }
+		at := item("extra", i)
 		for _, name := range reserved {
 			if f.Name == name {
-				e.refuse(path(), strconv.Quote(name)+" is written by the codec", "use the field of the request")
+				e.refuse(at.String(), strconv.Quote(name)+" is written by the codec", "use the field of the request")
 			}
 		}
 		for j := range i {
 			if e.r.Extra[j].Name == f.Name {
-				e.refuse(path(), strconv.Quote(f.Name)+" is there twice", "")
+				e.refuse(at.String(), strconv.Quote(f.Name)+" is there twice", "")
 			}
 		}
 		e.lit(`,`)
 		e.str(f.Name)
 		e.lit(`:`)
-		e.raw(f.Raw, path)
+		e.raw(f.Raw, at)
 		if f.Name == "cache_control" {
 			e.marks++
 		}
@@ -375,7 +396,7 @@ func (e *encoder) hasTool(name string) bool {
 		if e.r.Tools[i].Name == name {
 			return true
 		}
-		if t := &e.r.Tools[i]; t.Name == "" && gjson.Get(t.Vendor, "name").Str == name {
+		if t := &e.r.Tools[i]; t.Name == "" && jsonw.Valid(t.Vendor) && jsonw.Parse(t.Vendor).Get("name").Str() == name {
 			return true
 		}
 	}
@@ -385,7 +406,7 @@ func (e *encoder) hasTool(name string) bool {
 func (e *encoder) tools() {
 	for i := range e.r.Tools {
 		t := &e.r.Tools[i]
-		path := func() string { return "tools[" + strconv.Itoa(i) + "]" }
+		at := item("tools", i)
 		if i == 0 {
 			e.lit(`,"tools":[`)
 		} else {
@@ -397,9 +418,9 @@ func (e *encoder) tools() {
 		}
 		if t.Name == "" { // the whole definition, in the vendor's words
 			start := len(e.b)
-			e.raw(t.Vendor, path)
+			e.raw(t.Vendor, at)
 			if e.b[start] != '{' {
-				e.refuse(path(), "a tool needs a name, or a whole definition in Vendor", "")
+				e.refuse(at.String(), "a tool needs a name, or a whole definition in Vendor", "")
 			} else if cache != nil {
 				e.b = e.b[:len(e.b)-1]
 				e.mark(cache)
@@ -410,11 +431,11 @@ func (e *encoder) tools() {
 		e.lit(`{"name":`)
 		e.str(t.Name)
 		if !validName(t.Name, 128) {
-			e.refuse(path()+".name", "a tool name is 1 to 128 letters, digits, _ or -", "rename the tool")
+			e.refuse(at.String()+".name", "a tool name is 1 to 128 letters, digits, _ or -", "rename the tool")
 		}
 		for j := range i {
 			if e.r.Tools[j].Name == t.Name {
-				e.refuse(path()+".name", "there are two tools "+strconv.Quote(t.Name), "rename one")
+				e.refuse(at.String()+".name", "there are two tools "+strconv.Quote(t.Name), "rename one")
 			}
 		}
 		if t.Description != "" {
@@ -422,7 +443,7 @@ func (e *encoder) tools() {
 			e.str(t.Description)
 		}
 		if t.FreeForm {
-			e.refuse(path()+".free_form", "the protocol has no tools with free text arguments", "give the tool a schema with one string")
+			e.refuse(at.String()+".free_form", "the protocol has no tools with free text arguments", "give the tool a schema with one string")
 		}
 		e.lit(`,"input_schema":`)
 		var changed bool
@@ -431,18 +452,18 @@ func (e *encoder) tools() {
 		e.b, changed, repairs, err = schema.Object(e.b, t.Schema)
 		switch {
 		case err != nil:
-			e.refuse(path()+".schema", err.Error(), "give a JSON Schema of an object")
+			e.refuse(at.String()+".schema", err.Error(), "give a JSON Schema of an object")
 			e.lit(`null`)
 		case changed:
-			e.note(wire.NoteRepaired, path()+".schema", "made an object schema with properties")
+			e.note(wire.NoteRepaired, at.String()+".schema", "made an object schema with properties")
 		case repairs > 0:
-			e.note(wire.NoteRepaired, path()+".schema", "what is no character became U+FFFD")
+			e.note(wire.NoteRepaired, at.String()+".schema", "what is no character became U+FFFD")
 		}
 		if t.Strict != nil {
 			e.lit(`,"strict":`)
 			e.b = strconv.AppendBool(e.b, *t.Strict)
 		}
-		e.members(t.Vendor, path)
+		e.members(t.Vendor, at)
 		e.mark(cache)
 		e.lit(`}`)
 	}
@@ -452,26 +473,21 @@ func (e *encoder) tools() {
 }
 
 // members appends the members of a vendor object, each behind a comma.
-func (e *encoder) members(vendor string, path func() string, but ...string) {
+func (e *encoder) members(vendor string, at place) {
 	if vendor == "" {
 		return
 	}
-	if p := jsonw.Check(vendor); p != nil || !strings.HasPrefix(strings.TrimLeft(vendor, " \t\r\n"), "{") {
-		e.refuse(path()+".vendor", "no JSON object", "")
+	v := jsonw.Parse(vendor)
+	if !v.IsObject() || !jsonw.Valid(vendor) {
+		e.refuse(at.String()+".vendor", "no JSON object", "")
 		return
 	}
-	gjson.Parse(vendor).ForEach(func(k, v gjson.Result) bool {
-		for _, name := range but {
-			if k.Str == name {
-				return true
-			}
-		}
+	for c := v.Members(); c.Next(); {
 		e.lit(`,`)
-		e.str(k.Str)
+		e.raw(string(c.Key), at)
 		e.lit(`:`)
-		e.raw(v.Raw, path)
-		return true
-	})
+		e.raw(string(c.Value), at)
+	}
 }
 
 func (e *encoder) system() {
@@ -483,13 +499,13 @@ func (e *encoder) system() {
 	}
 	for i := range e.r.System {
 		p := &e.r.System[i]
-		path := func() string { return "system[" + strconv.Itoa(i) + "]" }
+		at := item("system", i)
 		if p.Kind != wire.PartText {
-			e.refuse(path(), "a system prompt holds text, not "+string(p.Kind), "move it into a message")
+			e.refuse(at.String(), "a system prompt holds text, not "+string(p.Kind), "move it into a message")
 			continue
 		}
 		if blank(p.Text) {
-			e.note(wire.NoteDropped, path(), "a text without a character is refused")
+			e.note(wire.NoteDropped, at.String(), "a text without a character is refused")
 			continue
 		}
 		if n++; n == 1 {
@@ -499,7 +515,7 @@ func (e *encoder) system() {
 		}
 		e.lit(`{"type":"text","text":`)
 		e.str(p.Text)
-		e.members(p.Vendor, path)
+		e.members(p.Vendor, at)
 		cache := p.Cache
 		if cache == nil && e.auto.system && i == last {
 			cache = &wire.CacheMark{TTL: e.r.Cache.TTL}
@@ -602,7 +618,7 @@ const maxIDLen = 64
 // id writes the id of a call or a result. One that the server refuses is
 // renamed by a rule that depends on nothing but the id, so that call and result,
 // this turn and the next, agree.
-func (e *encoder) id(id string, path func() string) {
+func (e *encoder) id(id string, at place) {
 	if validName(id, maxIDLen) {
 		e.lit(`"`)
 		e.lit(id)
@@ -610,7 +626,7 @@ func (e *encoder) id(id string, path func() string) {
 		return
 	}
 	name := safeName(id)
-	e.note(wire.NoteRenamed, path()+".id", strconv.Quote(id)+" is sent as "+name)
+	e.note(wire.NoteRenamed, at.String()+".id", strconv.Quote(id)+" is sent as "+name)
 	e.str(name)
 }
 

@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
@@ -14,7 +12,7 @@ import (
 // code before its type, and the status only where there are none.
 func (Codec) DecodeError(h wire.Head, body []byte) *wire.Error {
 	e := &wire.Error{Cause: wire.CauseVendor, Status: h.Status, RequestID: h.Header("request-id")}
-	if jsonw.ValidBytes(body) && gjson.GetBytes(body, "@this").IsObject() {
+	if jsonw.ValidBytes(body) {
 		readError(e, string(body))
 	}
 	if e.Type == "" && e.Message == "" {
@@ -46,23 +44,18 @@ func (d *decoder) errorOf(data string) *wire.Error {
 // readError reads the forms that an error takes: the vendor's own, and those of
 // gateways in front of it.
 func readError(e *wire.Error, data string) {
-	root := gjson.Parse(data)
+	root := jsonw.Parse(data)
 	obj := root.Get("error")
-	switch {
-	case obj.IsObject():
+	if obj.IsObject() {
 		e.Type = str(obj.Get("type"))
 		e.Message = str(obj.Get("message"))
-		e.Code = str(obj.Get("details.error_code"))
+		e.Code = str(obj.Get("details").Get("error_code"))
 		if e.Code == "" {
 			e.Code = str(obj.Get("code"))
 		}
-	case obj.Type == gjson.String:
-		e.Message = str(obj)
-	default:
-		for _, name := range [...]string{"message", "detail"} {
-			if m := root.Get(name); m.Type == gjson.String && e.Message == "" {
-				e.Message = str(m)
-			}
+	} else if e.Message = str(obj); e.Message == "" {
+		if e.Message = str(root.Get("message")); e.Message == "" {
+			e.Message = str(root.Get("detail"))
 		}
 	}
 	if id := str(root.Get("request_id")); id != "" {
@@ -70,12 +63,8 @@ func readError(e *wire.Error, data string) {
 	}
 }
 
-func str(v gjson.Result) string {
-	if v.Type != gjson.String && v.Type != gjson.Number {
-		return ""
-	}
-	return strings.Clone(v.String())
-}
+// str returns a copy of a text or number, which outlives the body.
+func str(v jsonw.Value) string { return strings.Clone(v.Text()) }
 
 // classify sets the class of an error, from its code, its type and its status,
 // in this order. Only an overflow is told by its text: the vendor gives it no

@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
@@ -15,10 +13,6 @@ const (
 	roleAssistant = "assistant"
 	roleSystem    = "system"
 )
-
-func partPath(i, j int) string {
-	return "messages[" + strconv.Itoa(i) + "].parts[" + strconv.Itoa(j) + "]"
-}
 
 // messages writes the conversation. Neighbours of one role become one message;
 // within a turn of the user's the results of tools come first, as the server
@@ -126,7 +120,7 @@ func (e *encoder) userTurn(i, j int) {
 func (e *encoder) unanswered() {
 	for i := range e.calls {
 		if c := &e.calls[i]; c.results == 0 && !c.opaque {
-			e.refuse(partPath(c.message, c.part), "the call "+strconv.Quote(c.id)+" has no result in the turn that follows",
+			e.refuse(partPlace(c.message, c.part).String(), "the call "+strconv.Quote(c.id)+" has no result in the turn that follows",
 				"append its result, or an error result that says it was not run")
 		}
 	}
@@ -211,7 +205,8 @@ func signed(vendor string) bool {
 	if !jsonw.Valid(vendor) {
 		return false
 	}
-	return gjson.Get(vendor, "signature").Str != "" || gjson.Get(vendor, "data").Str != ""
+	v := jsonw.Parse(vendor)
+	return v.Get("signature").Str() != "" || v.Get("data").Str() != ""
 }
 
 // own reports whether what only its writer can read may go to the model that
@@ -257,22 +252,22 @@ func (e *encoder) message(i int, role string, w which) {
 		if w != all && (w == results) != (p.Kind == wire.PartToolResult) {
 			continue
 		}
-		path := func() string { return partPath(i, j) }
+		at := partPlace(i, j)
 		f := e.fate(m, p)
 		switch f {
 		case sent:
 		case whatIsThat:
-			e.refuse(path()+".kind", fates[f]+": "+strconv.Quote(string(p.Kind)), "")
+			e.refuse(at.String()+".kind", fates[f]+": "+strconv.Quote(string(p.Kind)), "")
 			continue
 		default:
-			e.note(wire.NoteDropped, path(), string(p.Kind)+": "+fates[f])
+			e.note(wire.NoteDropped, at.String(), string(p.Kind)+": "+fates[f])
 			continue
 		}
 		e.begin(e.blockRole(role, m))
 		if p.Kind == wire.PartToolCall {
 			for k := range e.calls {
 				if e.calls[k].id == p.ID && !e.calls[k].opaque {
-					e.refuse(path()+".id", "the call "+strconv.Quote(p.ID)+" is there twice", "give every call of a turn its own id")
+					e.refuse(at.String()+".id", "the call "+strconv.Quote(p.ID)+" is there twice", "give every call of a turn its own id")
 				}
 			}
 			e.calls = append(e.calls, pairing{id: p.ID, message: i, part: j})
@@ -281,7 +276,7 @@ func (e *encoder) message(i int, role string, w which) {
 			// or stand in a block of its own.
 			e.calls = append(e.calls, pairing{id: p.ID, message: i, part: j, opaque: true})
 		}
-		e.block(p, e.own(m.Origin), path)
+		e.block(p, e.own(m.Origin), at)
 	}
 }
 
@@ -294,11 +289,11 @@ func (e *encoder) blockRole(role string, m *wire.Message) string {
 }
 
 // block writes one part as a content block.
-func (e *encoder) block(p *wire.Part, own bool, path func() string) {
+func (e *encoder) block(p *wire.Part, own bool, at place) {
 	switch p.Kind {
 	case wire.PartText, wire.PartRefusal:
 		if p.Kind == wire.PartRefusal {
-			e.note(wire.NoteConverted, path(), "a refusal is sent as text")
+			e.note(wire.NoteConverted, at.String(), "a refusal is sent as text")
 		}
 		e.lit(`{"type":"text","text":`)
 		from := len(e.b)
@@ -306,37 +301,37 @@ func (e *encoder) block(p *wire.Part, own bool, path func() string) {
 		if e.role == roleAssistant {
 			e.last = textBlock{from, len(e.b), p.Text}
 		}
-		e.vendor(p, own, path)
+		e.vendor(p, own, at)
 	case wire.PartReasoning:
-		if data := gjson.Get(p.Vendor, "data"); data.Exists() {
+		if jsonw.Parse(p.Vendor).Get("data").Exists() {
 			e.lit(`{"type":"redacted_thinking"`)
 		} else {
 			e.lit(`{"type":"thinking","thinking":`)
 			e.str(p.Text)
 		}
-		e.members(p.Vendor, path)
+		e.members(p.Vendor, at)
 	case wire.PartToolCall:
 		e.lit(`{"type":"tool_use","id":`)
-		e.id(p.ID, path)
+		e.id(p.ID, at)
 		e.lit(`,"name":`)
 		if validName(p.Name, 128) {
 			e.str(p.Name)
 		} else {
-			e.note(wire.NoteRenamed, path()+".name", strconv.Quote(p.Name)+" is sent as "+safeName(p.Name))
+			e.note(wire.NoteRenamed, at.String()+".name", strconv.Quote(p.Name)+" is sent as "+safeName(p.Name))
 			e.str(safeName(p.Name))
 		}
 		e.lit(`,"input":`)
-		e.input(p, path)
-		e.vendor(p, own, path)
+		e.input(p, at)
+		e.vendor(p, own, at)
 	case wire.PartToolResult:
-		e.result(p, own, path)
+		e.result(p, own, at)
 	case wire.PartMedia:
-		e.media(p, own, path)
+		e.media(p, own, at)
 	case wire.PartOpaque:
 		start := len(e.b)
-		e.raw(p.Vendor, path)
+		e.raw(p.Vendor, at)
 		if e.b[start] != '{' {
-			e.refuse(path()+".vendor", "an opaque part holds the whole block as a JSON object", "")
+			e.refuse(at.String()+".vendor", "an opaque part holds the whole block as a JSON object", "")
 			return
 		}
 		if p.Cache == nil && p != e.auto.part {
@@ -353,73 +348,73 @@ func (e *encoder) block(p *wire.Part, own bool, path func() string) {
 }
 
 // vendor appends the members that only the origin can read.
-func (e *encoder) vendor(p *wire.Part, own bool, path func() string) {
+func (e *encoder) vendor(p *wire.Part, own bool, at place) {
 	if p.Vendor == "" {
 		return
 	}
 	if !own {
-		e.note(wire.NoteDropped, path()+".vendor", fates[foreign])
+		e.note(wire.NoteDropped, at.String()+".vendor", fates[foreign])
 		return
 	}
-	e.members(p.Vendor, path)
+	e.members(p.Vendor, at)
 }
 
 // input writes the arguments of a call, which must be an object.
-func (e *encoder) input(p *wire.Part, path func() string) {
+func (e *encoder) input(p *wire.Part, at place) {
 	args := strings.TrimSpace(p.Args)
 	switch {
 	case p.FreeForm:
-		e.note(wire.NoteConverted, path()+".args", `free text is sent as {"input":…}`)
+		e.note(wire.NoteConverted, at.String()+".args", `free text is sent as {"input":…}`)
 		e.lit(`{"input":`)
 		e.str(p.Args)
 		e.lit(`}`)
 	case args == "":
 		e.lit(`{}`)
 	case !jsonw.Valid(args):
-		e.note(wire.NoteRepaired, path()+".args", "arguments that are no JSON are sent as {}: "+wire.Excerpt([]byte(args)))
+		e.note(wire.NoteRepaired, at.String()+".args", "arguments that are no JSON are sent as {}: "+wire.Excerpt([]byte(args)))
 		e.lit(`{}`)
 	case args[0] != '{':
-		e.note(wire.NoteConverted, path()+".args", `arguments that are no object are sent as {"input":…}`)
+		e.note(wire.NoteConverted, at.String()+".args", `arguments that are no object are sent as {"input":…}`)
 		e.lit(`{"input":`)
-		e.raw(args, path)
+		e.raw(args, at)
 		e.lit(`}`)
 	default:
-		e.raw(p.Args, path)
+		e.raw(p.Args, at)
 	}
 }
 
 // result writes the result of a call.
-func (e *encoder) result(p *wire.Part, own bool, path func() string) {
+func (e *encoder) result(p *wire.Part, own bool, at place) {
 	found := false
 	for i := range e.calls {
 		if c := &e.calls[i]; c.id == p.ID {
 			found = true
 			if c.results++; c.results > 1 {
-				e.refuse(path(), "the call "+strconv.Quote(p.ID)+" has two results", "keep one")
+				e.refuse(at.String(), "the call "+strconv.Quote(p.ID)+" has two results", "keep one")
 			}
 		}
 	}
 	if !found {
-		e.refuse(path(), "the result "+strconv.Quote(p.ID)+" has no call in the assistant turn before it", "drop it, or add the message with the call")
+		e.refuse(at.String(), "the result "+strconv.Quote(p.ID)+" has no call in the assistant turn before it", "drop it, or add the message with the call")
 	}
 	e.lit(`{"type":"tool_result","tool_use_id":`)
-	e.id(p.ID, path)
+	e.id(p.ID, at)
 	n := 0
 	for i := range p.Parts {
 		c := &p.Parts[i]
-		inner := func() string { return path() + ".parts[" + strconv.Itoa(i) + "]" }
+		inner := at.inner(i)
 		switch {
 		case c.Kind == wire.PartText && blank(c.Text):
 			if c.Text != "" {
-				e.note(wire.NoteDropped, inner(), fates[textless])
+				e.note(wire.NoteDropped, inner.String(), fates[textless])
 			}
 			continue
 		case c.Kind == wire.PartMedia && p.IsError:
-			e.note(wire.NoteDropped, inner(), "the result of a failed tool holds text alone")
+			e.note(wire.NoteDropped, inner.String(), "the result of a failed tool holds text alone")
 			continue
 		case c.Kind == wire.PartText, c.Kind == wire.PartMedia, c.Kind == wire.PartOpaque:
 		default:
-			e.refuse(inner(), "a result holds text and media, not "+strconv.Quote(string(c.Kind)), "")
+			e.refuse(inner.String(), "a result holds text and media, not "+strconv.Quote(string(c.Kind)), "")
 			continue
 		}
 		if n++; n == 1 {
@@ -435,11 +430,11 @@ func (e *encoder) result(p *wire.Part, own bool, path func() string) {
 	if p.IsError {
 		e.lit(`,"is_error":true`)
 	}
-	e.vendor(p, own, path)
+	e.vendor(p, own, at)
 }
 
 // media writes an image or a document.
-func (e *encoder) media(p *wire.Part, own bool, path func() string) {
+func (e *encoder) media(p *wire.Part, own bool, at place) {
 	m := p.Media
 	if m == nil {
 		m = &wire.Media{}
@@ -451,7 +446,7 @@ func (e *encoder) media(p *wire.Part, own bool, path func() string) {
 		}
 	}
 	if ways != 1 {
-		e.refuse(path()+".media", "exactly one of data, url and file_id must be given", "")
+		e.refuse(at.String()+".media", "exactly one of data, url and file_id must be given", "")
 	}
 	typ := m.MediaType()
 	image := strings.HasPrefix(typ, "image/") || typ == ""
@@ -471,13 +466,13 @@ func (e *encoder) media(p *wire.Part, own bool, path func() string) {
 		e.lit(`"type":"text","media_type":"text/plain","data":`)
 		e.str(string(m.Data))
 		if typ != "text/plain" {
-			e.note(wire.NoteConverted, path()+".media.type", typ+" is sent as text/plain")
+			e.note(wire.NoteConverted, at.String()+".media.type", typ+" is sent as text/plain")
 		}
 	default:
 		switch typ {
 		case "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf":
 		default:
-			e.refuse(path()+".media.type", "the protocol takes PNG, JPEG, GIF, WebP, PDF and plain text, not "+strconv.Quote(typ),
+			e.refuse(at.String()+".media.type", "the protocol takes PNG, JPEG, GIF, WebP, PDF and plain text, not "+strconv.Quote(typ),
 				"convert it, or give it as text")
 		}
 		e.lit(`"type":"base64","media_type":`)
@@ -488,16 +483,16 @@ func (e *encoder) media(p *wire.Part, own bool, path func() string) {
 	e.lit(`}`)
 	if m.Name != "" {
 		if image {
-			e.note(wire.NoteDropped, path()+".media.name", "an image has no name")
+			e.note(wire.NoteDropped, at.String()+".media.name", "an image has no name")
 		} else {
 			e.lit(`,"title":`)
 			e.str(m.Name)
 		}
 	}
 	if m.Detail != "" {
-		e.note(wire.NoteDropped, path()+".media.detail", "the protocol has no such setting")
+		e.note(wire.NoteDropped, at.String()+".media.detail", "the protocol has no such setting")
 	}
-	e.vendor(p, own, path)
+	e.vendor(p, own, at)
 }
 
 // prefill checks a conversation that ends with the assistant: the model is asked

@@ -1,9 +1,8 @@
 package anthropic
 
 import (
-	"github.com/tidwall/gjson"
-
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
 // usage collects what the vendor says about tokens. Its numbers are totals of
@@ -15,15 +14,17 @@ type usage struct {
 }
 
 // add takes a usage object and reports whether it was one.
-func (u *usage) add(obj gjson.Result) bool {
+func (u *usage) add(obj jsonw.Value) bool {
 	if !obj.IsObject() {
 		return false
 	}
-	obj.ForEach(func(k, v gjson.Result) bool {
-		if v.Type == gjson.Null {
-			return true
+	for c := obj.Members(); c.Next(); {
+		v := c.Value
+		if v.IsNull() {
+			continue
 		}
-		switch k.Str {
+		name := c.Name()
+		switch name {
 		case "input_tokens":
 			u.fresh = count(v)
 		case "cache_read_input_tokens":
@@ -31,28 +32,28 @@ func (u *usage) add(obj gjson.Result) bool {
 		case "cache_creation_input_tokens":
 			u.created = count(v)
 		case "cache_creation":
-			if n := v.Get("ephemeral_1h_input_tokens"); n.Type == gjson.Number {
+			if n := v.Get("ephemeral_1h_input_tokens"); !n.IsNull() {
 				u.created1h = count(n)
 			}
 		case "output_tokens":
 			u.out = count(v)
 		case "output_tokens_details":
-			if n := v.Get("thinking_tokens"); n.Type == gjson.Number {
+			if n := v.Get("thinking_tokens"); !n.IsNull() {
 				u.reasoning = count(n)
 			}
 		}
-		u.vendor.set(k.Str, v.Raw)
-		return true
-	})
+		u.vendor.set(name, v)
+	}
 	return true
 }
 
 // count reads a number of tokens; what is none is unknown.
-func count(v gjson.Result) wire.Count {
-	if v.Type != gjson.Number || v.Num < 0 || v.Num > 1<<53 {
+func count(v jsonw.Value) wire.Count {
+	n, ok := v.Int()
+	if !ok {
 		return wire.Count{}
 	}
-	return wire.CountOf(int64(v.Num))
+	return wire.CountOf(n)
 }
 
 // snapshot returns the usage so far. The vendor's input count leaves the cached
