@@ -16,7 +16,10 @@ const (
 	Version20261021 = "2026-10-21" // refuses temperature, top_p and top_k, whatever their value
 )
 
-const path = "/v1/messages"
+const (
+	path       = "/v1/messages"
+	betaHeader = "anthropic-beta" // one line, its values joined by commas
+)
 
 // Codec speaks Anthropic Messages. The zero value is ready. It holds settings
 // only, and any number of goroutines may use one.
@@ -54,10 +57,19 @@ func (c Codec) Encode(call *wire.Call, r *wire.Request) error {
 	call.Header = append(call.Header,
 		wire.Header{Name: "content-type", Value: "application/json"},
 		wire.Header{Name: "anthropic-version", Value: c.version()})
-	if len(c.Betas) > 0 {
-		call.Header = append(call.Header, wire.Header{Name: "anthropic-beta", Value: strings.Join(c.Betas, ",")})
+	betas := strings.Join(c.Betas, ",")
+	for _, h := range r.Headers {
+		if !strings.EqualFold(h.Name, betaHeader) {
+			call.Header = append(call.Header, h)
+		} else if betas != "" {
+			betas += "," + h.Value
+		} else {
+			betas = h.Value
+		}
 	}
-	call.Header = append(call.Header, r.Headers...)
+	if betas != "" {
+		call.Header = append(call.Header, wire.Header{Name: betaHeader, Value: betas})
+	}
 	if len(e.findings) > 0 {
 		return wire.Findings(e.findings)
 	}

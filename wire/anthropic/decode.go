@@ -6,9 +6,11 @@ package anthropic
 // the blocks in the order in which they start.
 
 import (
+	"bytes"
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/handwire/handwire/wire"
@@ -19,6 +21,10 @@ import (
 // one, rarely two.
 const maxOpenBlocks = 256
 
+// textChunk is the size in bytes of the memory that deltas share. A delta that is
+// kept keeps its chunk.
+const textChunk = 1024
+
 type decoder struct {
 	head  wire.Head
 	id    string // of the message
@@ -28,13 +34,14 @@ type decoder struct {
 
 	open  []*block // in the order of their start
 	parts int
+	next  int // the vendor's index after the highest so far
 	calls int // client tool calls
 
-	usage   usage
-	vendor  members // facts about the whole message
-	finish  string  // the vendor's stop reason
-	detail  string
-	scratch []byte
+	usage  usage
+	vendor members // facts about the whole message
+	finish string  // the vendor's stop reason
+	detail string
+	texts  []byte // the deltas handed out last; full chunks are left to whoever keeps a delta
 }
 
 // block is a content block that is open.
@@ -52,21 +59,41 @@ type block struct {
 
 // members is a JSON object in the making: raw values by name, in the order of
 // their first appearance.
-type members []member
+type members struct {
+	list  []member
+	index map[string]int // of list, once that is long
+}
 
 type member struct {
 	name string
 	raw  []byte
 }
 
+// longList is how many members are searched one by one.
+const longList = 32
+
 func (m *members) at(name string) *member {
-	for i := range *m {
-		if (*m)[i].name == name {
-			return &(*m)[i]
+	if m.index == nil {
+		for i := range m.list {
+			if m.list[i].name == name {
+				return &m.list[i]
+			}
+		}
+	} else if i, ok := m.index[name]; ok {
+		return &m.list[i]
+	}
+	name = strings.Clone(name)
+	m.list = append(m.list, member{name: name})
+	switch {
+	case m.index != nil:
+		m.index[name] = len(m.list) - 1
+	case len(m.list) > longList:
+		m.index = make(map[string]int, 2*longList)
+		for i := range m.list {
+			m.index[m.list[i].name] = i
 		}
 	}
-	*m = append(*m, member{name: strings.Clone(name)})
-	return &(*m)[len(*m)-1]
+	return &m.list[len(m.list)-1]
 }
 
 func (m *members) set(name string, v jsonw.Value) {
@@ -75,22 +102,22 @@ func (m *members) set(name string, v jsonw.Value) {
 }
 
 // object returns the object, "" if it has no member.
-func (m members) object() string {
-	if len(m) == 0 {
+func (m *members) object() string {
+	if len(m.list) == 0 {
 		return ""
 	}
 	n := 2
-	for i := range m {
-		n += len(m[i].name) + len(m[i].raw) + 4
+	for i := range m.list {
+		n += len(m.list[i].name) + len(m.list[i].raw) + 4
 	}
 	b := append(make([]byte, 0, n), '{')
-	for i := range m {
+	for i := range m.list {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = jsonw.AppendString(b, m[i].name)
+		b = jsonw.AppendString(b, m.list[i].name)
 		b = append(b, ':')
-		b = append(b, m[i].raw...)
+		b = append(b, m.list[i].raw...)
 	}
 	b = append(b, '}')
 	return unsafe.String(unsafe.SliceData(b), len(b))
@@ -109,7 +136,7 @@ func (d *decoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.Eve
 	if d.ended {
 		return dst, nil
 	}
-	if len(data) == 0 || string(data) == "[DONE]" { // both come from proxies and say nothing here
+	if data = bytes.TrimSpace(data); len(data) == 0 || string(data) == "[DONE]" { // both come from proxies and say nothing here
 		return dst, nil
 	}
 	if p := jsonw.CheckBytes(data); p != nil {
@@ -120,29 +147,37 @@ func (d *decoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.Eve
 	if !root.IsObject() {
 		return dst, protocolError("an event is no JSON object", data)
 	}
+members:
 	for c := root.Members(); c.Next(); {
 		switch c.Name() {
 		case "type":
-			ev.typ = c.Value.Str()
+			ev.typ = c.Value().Str()
 		case "index":
-			if n, ok := c.Value.Int(); ok && n >= 0 && n < 1<<31 {
+			if n, ok := c.Value().Int(); ok && n >= 0 && n < 1<<31 {
 				ev.index = int(n)
 			}
 		case "delta":
-			ev.delta = c.Value
+			if ev.typ == "content_block_delta" && ev.index >= 0 { // nothing that matters follows
+				ev.delta = c.Open()
+				break members
+			}
+			ev.delta = c.Value()
 		case "content_block":
-			ev.block = c.Value
+			ev.block = c.Value()
 		case "usage":
-			ev.usage = c.Value
+			ev.usage = c.Value()
 		case "message":
-			ev.message = c.Value
+			ev.message = c.Value()
 		case "error":
 			ev.failed = true
 		}
 	}
 	if ev.typ == "" {
-		if ev.typ = name; ev.failed {
+		switch {
+		case ev.failed:
 			ev.typ = "error"
+		case name != "message": // which is what an event without a name is called
+			ev.typ = name
 		}
 	}
 	switch ev.typ {
@@ -164,6 +199,9 @@ func (d *decoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.Eve
 		return d.fail(dst, d.errorOf(ev.data))
 	case "message":
 		return d.whole(dst, root, &ev)
+	}
+	if name == "error" {
+		return d.fail(dst, d.errorOf(ev.data))
 	}
 	return other(dst, &ev), nil
 }
@@ -197,10 +235,11 @@ func (d *decoder) messageStart(dst []wire.Event, msg jsonw.Value, ev *event) ([]
 	d.learn(msg)
 	for c := msg.Get("content").Items(); c.Next(); {
 		var err error
-		if dst, err = d.wholeBlock(dst, d.parts, c.Value, ev); err != nil {
+		if dst, err = d.wholeBlock(dst, d.parts, c.Value(), ev); err != nil {
 			return dst, err
 		}
 	}
+	d.next = 0 // the events count their blocks anew
 	return dst, nil
 }
 
@@ -218,20 +257,20 @@ func (d *decoder) begin(dst []wire.Event, msg jsonw.Value) []wire.Event {
 // reason, and as raw members what has no other place.
 func (d *decoder) learn(obj jsonw.Value) {
 	for c := obj.Members(); c.Next(); {
-		if c.Value.IsNull() {
+		if c.Value().IsNull() {
 			continue
 		}
 		switch name := c.Name(); name {
 		case "id", "type", "role", "model", "content", "usage", "delta", "index":
 		case "stop_reason":
-			d.finish = strings.Clone(c.Value.Text())
+			d.finish = strings.Clone(c.Value().Text())
 		case "stop_sequence":
-			d.detail = strings.Clone(c.Value.Text())
+			d.detail = strings.Clone(c.Value().Text())
 		case "stop_details":
-			d.detail = stopDetail(c.Value)
-			d.vendor.set(name, c.Value)
+			d.detail = stopDetail(c.Value())
+			d.vendor.set(name, c.Value())
 		default:
-			d.vendor.set(name, c.Value)
+			d.vendor.set(name, c.Value())
 		}
 	}
 }
@@ -363,8 +402,11 @@ func (d *decoder) blockStart(dst []wire.Event, index int, v jsonw.Value, ev *eve
 	if len(d.open) >= maxOpenBlocks {
 		return dst, &wire.Error{Cause: wire.CauseLimit, Message: "more than " + strconv.Itoa(maxOpenBlocks) + " content blocks are open at once"}
 	}
+	if index < d.next {
+		dst = odd(dst, ev, "block "+strconv.Itoa(index)+" starts after block "+strconv.Itoa(d.next-1))
+	}
+	d.next = max(d.next, index+1)
 	if b := d.find(index); b != nil {
-		dst = odd(dst, ev, "block "+strconv.Itoa(index)+" started again while it was open")
 		dst = d.endPart(dst, b, true)
 		d.forget(b)
 	}
@@ -405,50 +447,54 @@ func (d *decoder) startPart(dst []wire.Event, b *block, v jsonw.Value) []wire.Ev
 	for c := v.Members(); c.Next(); {
 		name := c.Name()
 		switch {
-		case name == "type" || c.Value.IsNull():
+		case name == "type" || c.Value().IsNull():
 		case name == "text" && b.kind == wire.PartText, name == "thinking" && b.kind == wire.PartReasoning:
-			text = c.Value
-		case name == "signature" && c.Value == `""`: // it is still to come
+			text = c.Value()
+		case name == "signature" && c.Value() == `""`: // it is still to come
 		case name == "id" && b.kind == wire.PartToolCall:
-			data.ID = strings.Clone(c.Value.Text())
+			data.ID = strings.Clone(c.Value().Text())
 		case name == "name" && b.kind == wire.PartToolCall:
-			data.Name = strings.Clone(c.Value.Text())
+			data.Name = strings.Clone(c.Value().Text())
 		case name == "input" && b.kind == wire.PartToolCall:
-			if c.Value != "{}" {
-				b.input = strings.Clone(string(c.Value))
+			if c.Value() != "{}" {
+				b.input = strings.Clone(string(c.Value()))
 			}
 		default:
-			b.facts.set(name, c.Value)
+			b.facts.set(name, c.Value())
 		}
 	}
-	if len(b.facts) > 0 && (b.kind == wire.PartToolCall || b.typ == "redacted_thinking") { // they are whole
+	if len(b.facts.list) > 0 && (b.kind == wire.PartToolCall || b.typ == "redacted_thinking") { // they are whole
 		if data == nil {
 			data = &wire.Part{}
 		}
 		data.Vendor = b.facts.object()
-		b.facts = nil
+		b.facts = members{}
 	}
 	dst = append(dst, wire.Event{Kind: wire.EventPartStart, Part: b.kind, Index: b.part, Data: data})
 	if text.IsString() {
-		dst = d.text(dst, b, text)
+		dst = d.text(dst, b, text, text.Plain())
 	}
 	return dst
 }
 
-// text hands out a piece of text or arguments. A surrogate pair that was cut
-// between two pieces is joined.
-func (d *decoder) text(dst []wire.Event, b *block, v jsonw.Value) []wire.Event {
-	var s string
-	if b.high == 0 && v.Plain() {
-		s = strings.Clone(v.Str())
-	} else {
-		d.scratch, b.high = jsonw.UnquoteJoin(d.scratch[:0], b.high, string(v))
-		s = string(d.scratch)
+// text hands out a piece of text or arguments; plain says that v has no escapes.
+// A surrogate pair that was cut between two pieces is joined.
+func (d *decoder) text(dst []wire.Event, b *block, v jsonw.Value, plain bool) []wire.Event {
+	n := len(d.texts)
+	if room := len(v) + utf8.UTFMax; cap(d.texts)-n < room {
+		d.texts = make([]byte, 0, max(room, textChunk))
+		n = 0
 	}
-	if s == "" {
+	if b.high == 0 && plain {
+		d.texts = append(d.texts, v[1:len(v)-1]...)
+	} else {
+		d.texts, b.high = jsonw.UnquoteJoin(d.texts, b.high, string(v))
+	}
+	if len(d.texts) == n {
 		return dst
 	}
 	b.got = true
+	s := unsafe.String(&d.texts[n], len(d.texts)-n) // what was appended is never changed again
 	return append(dst, wire.Event{Kind: wire.EventDelta, Part: b.kind, Index: b.part, Delta: s})
 }
 
@@ -466,13 +512,19 @@ func (d *decoder) delta(dst []wire.Event, ev *event) ([]wire.Event, error) {
 	}
 	var typ string
 	var value jsonw.Value
+	plain, values := false, 0
 	for c := ev.delta.Members(); c.Next(); {
 		switch c.Name() {
 		case "type":
-			typ = c.Value.Str()
+			typ = c.Value().Str()
 		case "text", "thinking", "partial_json", "signature", "citation":
-			value = c.Value
+			value, plain = c.Value(), c.Plain()
+			values++
 		}
+	}
+	if values > 1 { // all the forms of a delta at once, most of them empty
+		value = ev.delta.Get(deltaMember(typ))
+		plain = value.Plain()
 	}
 	want := wire.PartKind("")
 	switch typ {
@@ -497,13 +549,24 @@ func (d *decoder) delta(dst []wire.Event, ev *event) ([]wire.Event, error) {
 	case want == "" || want != b.kind:
 		return odd(other(dst, ev), ev, "a delta of type "+strconv.Quote(typ)+" in a block of type "+strconv.Quote(b.typ)), nil
 	case value.IsString():
-		return d.text(dst, b, value), nil
+		return d.text(dst, b, value, plain), nil
 	case value.IsObject() && want == wire.PartToolCall && !b.got: // arguments as an object
 		b.input = strings.Clone(string(value))
 	case !value.IsNull():
 		return odd(other(dst, ev), ev, "a delta that is no text"), nil
 	}
 	return dst, nil
+}
+
+// deltaMember is the member that holds what a delta of this type brings.
+func deltaMember(typ string) string {
+	switch typ {
+	case "input_json_delta":
+		return "partial_json"
+	case "citations_delta":
+		return "citation"
+	}
+	return strings.TrimSuffix(typ, "_delta")
 }
 
 // appendText appends to a fact that is a JSON string.
@@ -536,41 +599,42 @@ func (b *block) appendItem(name, raw string) {
 func (b *block) grow(delta jsonw.Value) {
 	for c := delta.Members(); c.Next(); {
 		switch name := c.Name(); {
-		case name == "type" || c.Value.IsNull():
-		case c.Value.IsString():
-			b.appendText(name, c.Value)
+		case name == "type" || c.Value().IsNull():
+		case c.Value().IsString():
+			b.appendText(name, c.Value())
 		default:
-			b.facts.set(name, c.Value)
+			b.facts.set(name, c.Value())
 		}
 	}
 }
 
 // rebuilt returns the whole of an opaque block that deltas were added to.
 func (b *block) rebuilt() string {
-	for i := range b.facts {
-		if f := &b.facts[i]; f.name == "partial_json" {
-			text, _ := jsonw.Unquote(nil, string(f.raw))
-			f.name = "input"
-			f.raw = text
-			if len(text) == 0 {
-				f.raw = []byte(`{}`)
-			} else if !jsonw.ValidBytes(text) {
-				f.name = "partial_json" // kept as text, since no JSON came of it
-				f.raw = jsonw.AppendString(nil, string(text))
-			}
-		}
-	}
 	var whole members
 	for c := jsonw.Value(b.raw).Members(); c.Next(); {
-		whole.set(c.Name(), c.Value)
+		whole.set(c.Name(), c.Value())
 	}
-	for i := range b.facts {
-		f := &b.facts[i]
-		old := whole.at(f.name)
-		if len(f.raw) > 0 && f.raw[0] == '"' && len(old.raw) > 2 && old.raw[0] == '"' {
-			old.raw = append(old.raw[:len(old.raw)-1], f.raw[1:]...)
+	for i := range b.facts.list {
+		name, raw := b.facts.list[i].name, b.facts.list[i].raw
+		if name == "partial_json" {
+			args := raw
+			if raw[0] == '"' {
+				args, _ = jsonw.Unquote(nil, string(raw))
+			}
+			switch {
+			case len(args) == 0: // the input that the block started with holds
+				continue
+			case jsonw.ValidBytes(args):
+				whole.set("input", jsonw.Parse(string(args)))
+				continue
+			}
+			// No JSON came of it: kept as text.
+		}
+		old := whole.at(name)
+		if raw[0] == '"' && len(old.raw) > 2 && old.raw[0] == '"' {
+			old.raw = append(old.raw[:len(old.raw)-1], raw[1:]...)
 		} else {
-			old.raw = f.raw
+			old.raw = raw
 		}
 	}
 	return whole.object()
@@ -604,7 +668,7 @@ func (d *decoder) endPart(dst []wire.Event, b *block, partial bool) []wire.Event
 			dst = append(dst, wire.Event{Kind: wire.EventDelta, Part: b.kind, Index: b.part, Delta: args})
 		}
 	case wire.PartOpaque:
-		if len(b.facts) > 0 {
+		if len(b.facts.list) > 0 {
 			data.Vendor = b.rebuilt()
 		}
 	default:

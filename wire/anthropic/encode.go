@@ -9,7 +9,6 @@ package anthropic
 
 import (
 	"hash/fnv"
-	"math"
 	"strconv"
 	"strings"
 
@@ -30,17 +29,11 @@ type encoder struct {
 	last  textBlock // the last block of b, if it is a text of the assistant's
 	marks int       // cache breakpoints written
 	auto  autoMarks
-	calls []pairing // of the assistant turn before, until they are answered
+	turn  turn // of the assistant before, until its calls are answered
 }
 
-// pairing is a call of the last assistant turn and how often it was answered.
-type pairing struct {
-	id      string
-	message int
-	part    int
-	results int
-	opaque  bool // a vendor's block, which may go without a result here
-}
+// turn is a run of neighbouring messages, from the first to before the last.
+type turn struct{ from, to int }
 
 // textBlock is where the string of a text block stands in the body.
 type textBlock struct {
@@ -115,11 +108,12 @@ func (e *encoder) request() {
 	e.lit(`{"model":`)
 	e.str(r.Model)
 	e.lit(`,"max_tokens":`)
-	e.b = jsonw.AppendInt(e.b, int64(e.maxTokens()))
+	limit := e.maxTokens()
+	e.b = jsonw.AppendInt(e.b, int64(limit))
 	if !r.Whole {
 		e.lit(`,"stream":true`)
 	}
-	thinking := e.thinking()
+	thinking := e.thinking(limit)
 	e.sampling(thinking)
 	e.stopSequences()
 	e.outputConfig()
@@ -166,7 +160,7 @@ type thinkingState struct {
 	manual bool
 }
 
-func (e *encoder) thinking() thinkingState {
+func (e *encoder) thinking(limit int) thinkingState {
 	g := e.r.Reasoning
 	if g == nil {
 		return thinkingState{}
@@ -181,18 +175,27 @@ func (e *encoder) thinking() thinkingState {
 			refuse("way to switch thinking off")
 		}
 		e.lit(`,"thinking":{"type":"disabled"}`)
+		if g.Display != "" {
+			e.note(wire.NoteDropped, "reasoning.display", "thinking is off")
+		}
+		if g.Budget != 0 {
+			e.note(wire.NoteDropped, "reasoning.budget", "thinking is off")
+		}
 		return st
 	case g.Mode == wire.ReasoningBetweenTools:
 		if !e.family.between {
 			refuse("thinking between tools alone")
 		}
 		e.lit(`,"thinking":{"type":"between_tools"`)
+		if g.Budget != 0 {
+			e.note(wire.NoteDropped, "reasoning.budget", "thinking between tools has no budget")
+		}
 		st = thinkingState{on: true}
 	case g.Budget > 0 || g.Mode == wire.ReasoningOn && !e.family.adaptive:
 		if !e.family.manual {
 			refuse("thinking budget")
 		}
-		budget, limit := g.Budget, e.maxTokens()
+		budget := g.Budget
 		if budget == 0 {
 			budget = max(1024, limit/2)
 		}
@@ -227,6 +230,7 @@ func (e *encoder) sampling(t thinkingState) {
 	r := e.r
 	why := ""
 	switch {
+	case r.Temperature == nil && r.TopP == nil && r.TopK == nil:
 	case e.codec.version() == Version20261021:
 		why = "API version " + Version20261021 + " refuses it"
 	case !e.family.sampling:
@@ -234,20 +238,12 @@ func (e *encoder) sampling(t thinkingState) {
 	case t.on:
 		why = "it cannot be combined with thinking"
 	}
-	number := func(key, path string, v *float64) {
-		switch {
-		case v == nil:
-		case math.IsNaN(*v) || math.IsInf(*v, 0):
-			e.refuse(path, "not a finite number", "")
-		case why != "" && !(key == `,"top_p":` && t.on && e.family.sampling && e.codec.version() != Version20261021):
-			e.note(wire.NoteDropped, path, why)
-		default:
-			e.lit(key)
-			e.b = jsonw.AppendFloat(e.b, *v)
-		}
+	e.number("temperature", r.Temperature, why)
+	topP := why
+	if t.on && e.family.sampling && e.codec.version() != Version20261021 {
+		topP = "" // the one setting that goes with thinking
 	}
-	number(`,"temperature":`, "temperature", r.Temperature)
-	number(`,"top_p":`, "top_p", r.TopP)
+	e.number("top_p", r.TopP, topP)
 	if r.TopK != nil {
 		if why != "" {
 			e.note(wire.NoteDropped, "top_k", why)
@@ -265,6 +261,22 @@ func (e *encoder) sampling(t thinkingState) {
 	}
 	if r.FrequencyPenalty != nil {
 		e.note(wire.NoteDropped, "frequency_penalty", none)
+	}
+}
+
+// number writes a setting, or says why not.
+func (e *encoder) number(name string, v *float64, why string) {
+	switch {
+	case v == nil:
+	case !jsonw.IsFinite(*v):
+		e.refuse(name, "not a finite number", "")
+	case why != "":
+		e.note(wire.NoteDropped, name, why)
+	default:
+		e.lit(`,"`)
+		e.lit(name)
+		e.lit(`":`)
+		e.b = jsonw.AppendFloat(e.b, *v)
 	}
 }
 
@@ -318,6 +330,9 @@ func (e *encoder) outputConfig() {
 		e.lit(`}`)
 		if o.Name != "" || o.Description != "" {
 			e.note(wire.NoteDropped, "output.name", "an output format has no name and description here")
+		}
+		if o.Strict != nil {
+			e.note(wire.NoteDropped, "output.strict", "a schema always binds here")
 		}
 	}
 	e.lit(`}`)
@@ -417,9 +432,8 @@ func (e *encoder) tools() {
 			cache = &wire.CacheMark{TTL: e.r.Cache.TTL}
 		}
 		if t.Name == "" { // the whole definition, in the vendor's words
-			start := len(e.b)
 			e.raw(t.Vendor, at)
-			if e.b[start] != '{' {
+			if c := jsonw.Parse(t.Vendor).Members(); !c.Next() {
 				e.refuse(at.String(), "a tool needs a name, or a whole definition in Vendor", "")
 			} else if cache != nil {
 				e.b = e.b[:len(e.b)-1]
@@ -484,9 +498,9 @@ func (e *encoder) members(vendor string, at place) {
 	}
 	for c := v.Members(); c.Next(); {
 		e.lit(`,`)
-		e.raw(string(c.Key), at)
+		e.raw(string(c.Key()), at)
 		e.lit(`:`)
-		e.raw(string(c.Value), at)
+		e.raw(string(c.Value()), at)
 	}
 }
 
@@ -555,21 +569,21 @@ func (e *encoder) plan() {
 		return
 	}
 	room := maxMarks - e.marks
-	own := func(parts []wire.Part) {
-		for i := range parts {
-			if parts[i].Cache != nil {
-				room--
-			}
+	for i := range r.System {
+		if r.System[i].Cache != nil {
+			room--
 		}
 	}
-	own(r.System)
 	for i := range r.Tools {
 		if r.Tools[i].Cache != nil {
 			room--
 		}
 	}
 	for i := range r.Messages {
-		own(r.Messages[i].Parts)
+		m := &r.Messages[i]
+		for j := range m.Parts {
+			room -= e.ownMarks(m, &m.Parts[j])
+		}
 	}
 	if p := e.lastMarkable(); p != nil && p.Cache == nil && room > 0 {
 		e.auto.part = p
@@ -584,17 +598,44 @@ func (e *encoder) plan() {
 	}
 }
 
-// lastMarkable returns the last part of the conversation that may carry a mark.
+// ownMarks counts the caller's marks on a part and within it.
+func (e *encoder) ownMarks(m *wire.Message, p *wire.Part) (n int) {
+	if p.Kind == wire.PartReasoning || e.fate(m, p) != sent {
+		return 0
+	}
+	if p.Cache != nil {
+		n++
+	}
+	for i := range p.Parts {
+		if p.Parts[i].Cache != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// lastMarkable returns the part of the last block that may carry a mark: within
+// a turn of the user's what is no result stands last.
 func (e *encoder) lastMarkable() *wire.Part {
+	var result *wire.Part
+	role := ""
 	for i := len(e.r.Messages) - 1; i >= 0; i-- {
 		m := &e.r.Messages[i]
+		if result != nil && e.roleOf(m) != role && !e.silent(m) {
+			break
+		}
 		for j := len(m.Parts) - 1; j >= 0; j-- {
-			if p := &m.Parts[j]; p.Kind != wire.PartReasoning && e.fate(m, p) == sent {
+			p := &m.Parts[j]
+			switch {
+			case p.Kind == wire.PartReasoning || e.fate(m, p) != sent:
+			case p.Kind != wire.PartToolResult:
 				return p
+			case result == nil:
+				result, role = p, e.roleOf(m)
 			}
 		}
 	}
-	return nil
+	return result
 }
 
 // ---- names and ids ----
@@ -633,6 +674,7 @@ func (e *encoder) id(id string, at place) {
 // safeName returns a name of the server's alphabet that is as good as unique to
 // s: what of s is allowed, and a hash of all of it.
 func safeName(s string) string {
+	s = string([]rune(s)) // as it is after it was saved and loaded
 	h := fnv.New64a()
 	h.Write([]byte(s))
 	b := make([]byte, 0, maxIDLen)

@@ -54,6 +54,9 @@ func readError(e *wire.Error, data string) {
 			e.Code = str(obj.Get("code"))
 		}
 	} else if e.Message = str(obj); e.Message == "" {
+		if t := str(root.Get("type")); t != "error" {
+			e.Type = t
+		}
 		if e.Message = str(root.Get("message")); e.Message == "" {
 			e.Message = str(root.Get("detail"))
 		}

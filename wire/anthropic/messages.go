@@ -26,16 +26,21 @@ func (e *encoder) messages() {
 		for j < len(ms) && (e.roleOf(&ms[j]) == role || e.silent(&ms[j])) {
 			j++
 		}
-		if role == roleUser {
+		switch role {
+		case roleUser:
 			e.userTurn(i, j)
-		} else {
+			e.turn = turn{}
+		default:
+			if role == roleAssistant {
+				e.turn = turn{i, j}
+			}
 			for ; i < j; i++ {
 				e.message(i, role, all)
 			}
 		}
 		i = j
 	}
-	e.unanswered()
+	e.unanswered(turn{})
 	if e.role == "" {
 		e.refuse("messages", "the protocol demands a message", "add a user message")
 	} else {
@@ -87,44 +92,62 @@ const (
 
 // userTurn writes the messages from i to before j as one turn of the user's.
 func (e *encoder) userTurn(i, j int) {
-	sorted, seenOther, anyResult := true, false, false
+	sorted, seenOther := true, false
 	for k := i; k < j; k++ {
 		for n := range e.r.Messages[k].Parts {
 			if e.r.Messages[k].Parts[n].Kind == wire.PartToolResult {
-				anyResult = true
 				sorted = sorted && !seenOther
 			} else {
 				seenOther = true
 			}
 		}
 	}
-	if len(e.calls) > 0 && !anyResult {
-		e.unanswered()
-	}
+	e.unanswered(turn{i, j})
 	if sorted {
 		for ; i < j; i++ {
 			e.message(i, roleUser, all)
 		}
-	} else {
-		for k := i; k < j; k++ {
-			e.message(k, roleUser, results)
-		}
-		for k := i; k < j; k++ {
-			e.message(k, roleUser, others)
-		}
+		return
 	}
-	e.unanswered()
+	for k := i; k < j; k++ {
+		e.message(k, roleUser, results)
+	}
+	for k := i; k < j; k++ {
+		e.message(k, roleUser, others)
+	}
 }
 
-// unanswered refuses the calls that have no result, and forgets them all.
-func (e *encoder) unanswered() {
-	for i := range e.calls {
-		if c := &e.calls[i]; c.results == 0 && !c.opaque {
-			e.refuse(partPlace(c.message, c.part).String(), "the call "+strconv.Quote(c.id)+" has no result in the turn that follows",
+// unanswered refuses the calls of the last assistant turn that have no result in
+// the turn that answers it.
+func (e *encoder) unanswered(answer turn) {
+	for i := e.turn.from; i < e.turn.to; i++ {
+		m := &e.r.Messages[i]
+		for j := range m.Parts {
+			p := &m.Parts[j]
+			if p.Kind != wire.PartToolCall || e.fate(m, p) != sent || e.find(answer, wire.PartToolResult, p.ID) != nil {
+				continue
+			}
+			e.refuse(partPlace(i, j).String(), "the call "+strconv.Quote(p.ID)+" has no result in the turn that follows",
 				"append its result, or an error result that says it was not run")
 		}
 	}
-	e.calls = e.calls[:0]
+	if answer == (turn{}) {
+		e.turn = turn{}
+	}
+}
+
+// find returns the first part of a turn that is sent and has this kind and id,
+// nil if there is none.
+func (e *encoder) find(t turn, kind wire.PartKind, id string) *wire.Part {
+	for i := t.from; i < t.to; i++ {
+		m := &e.r.Messages[i]
+		for j := range m.Parts {
+			if p := &m.Parts[j]; p.Kind == kind && p.ID == id && e.fate(m, p) == sent {
+				return p
+			}
+		}
+	}
+	return nil
 }
 
 // fate is what becomes of a part.
@@ -138,6 +161,7 @@ const (
 	unsigned        // reasoning without what proves it
 	withheld        // the caller's settings say so
 	misplaced       // its role cannot hold it
+	hollow          // a block without anything in it
 	whatIsThat      // a kind that is unknown
 )
 
@@ -148,6 +172,7 @@ var fates = [...]string{
 	unsigned:   "reasoning without a signature cannot go back",
 	withheld:   "the settings ask for no reasoning to go back",
 	misplaced:  "a message of this role cannot hold it",
+	hollow:     "the block is empty",
 	whatIsThat: "unknown kind of part",
 }
 
@@ -174,13 +199,18 @@ func (e *encoder) fate(m *wire.Message, p *wire.Part) fate {
 	default:
 		return whatIsThat
 	}
+	if p.Kind == wire.PartOpaque && strings.HasPrefix(p.Vendor, "{") {
+		if c := jsonw.Parse(p.Vendor).Members(); !c.Next() && jsonw.Valid(p.Vendor) {
+			return hollow
+		}
+	}
 	if !assistant {
 		if p.Kind == wire.PartOpaque {
 			return sent
 		}
 		return misplaced
 	}
-	if p.Partial || m.Ending != nil && m.Ending.Cause != wire.CauseFinished {
+	if unfinished(m, p) {
 		return cut
 	}
 	if p.Kind == wire.PartToolCall {
@@ -198,6 +228,11 @@ func (e *encoder) fate(m *wire.Message, p *wire.Part) fate {
 		}
 	}
 	return sent
+}
+
+// unfinished reports whether a part was cut off, alone or with its message.
+func unfinished(m *wire.Message, p *wire.Part) bool {
+	return p.Partial || m.Role == wire.RoleAssistant && m.Ending != nil && m.Ending.Cause != wire.CauseFinished
 }
 
 // signed reports whether the vendor object of reasoning proves it.
@@ -233,9 +268,6 @@ func (e *encoder) silent(m *wire.Message) bool {
 // message writes the parts of message i that are wanted.
 func (e *encoder) message(i int, role string, w which) {
 	m := &e.r.Messages[i]
-	if role == roleAssistant && len(e.calls) > 0 && !e.silent(m) && e.role != roleAssistant {
-		e.unanswered()
-	}
 	switch m.Role {
 	case wire.RoleUser, wire.RoleAssistant, wire.RoleTool:
 	case wire.RoleSystem:
@@ -264,19 +296,18 @@ func (e *encoder) message(i int, role string, w which) {
 			continue
 		}
 		e.begin(e.blockRole(role, m))
-		if p.Kind == wire.PartToolCall {
-			for k := range e.calls {
-				if e.calls[k].id == p.ID && !e.calls[k].opaque {
-					e.refuse(at.String()+".id", "the call "+strconv.Quote(p.ID)+" is there twice", "give every call of a turn its own id")
-				}
-			}
-			e.calls = append(e.calls, pairing{id: p.ID, message: i, part: j})
-		} else if p.Kind == wire.PartOpaque && p.ID != "" && role == roleAssistant {
-			// A call of a kind that is not known here: its result may follow,
-			// or stand in a block of its own.
-			e.calls = append(e.calls, pairing{id: p.ID, message: i, part: j, opaque: true})
+		if p.Kind == wire.PartToolCall && e.find(e.turn, wire.PartToolCall, p.ID) != p {
+			e.refuse(at.String()+".id", "the call "+strconv.Quote(p.ID)+" is there twice", "give every call of a turn its own id")
 		}
-		e.block(p, e.own(m.Origin), at)
+		if p.Kind == wire.PartToolResult {
+			e.pair(p, i, at)
+		}
+		own := e.own(m.Origin)
+		if own && p.Vendor != "" && unfinished(m, p) {
+			e.note(wire.NoteDropped, at.String()+".vendor", fates[cut])
+			p = &wire.Part{Kind: p.Kind, Text: p.Text, Cache: p.Cache}
+		}
+		e.block(p, own, at)
 	}
 }
 
@@ -328,9 +359,8 @@ func (e *encoder) block(p *wire.Part, own bool, at place) {
 	case wire.PartMedia:
 		e.media(p, own, at)
 	case wire.PartOpaque:
-		start := len(e.b)
 		e.raw(p.Vendor, at)
-		if e.b[start] != '{' {
+		if c := jsonw.Parse(p.Vendor).Members(); !c.Next() {
 			e.refuse(at.String()+".vendor", "an opaque part holds the whole block as a JSON object", "")
 			return
 		}
@@ -339,9 +369,12 @@ func (e *encoder) block(p *wire.Part, own bool, at place) {
 		}
 		e.b = e.b[:len(e.b)-1]
 	}
-	if p == e.auto.part {
+	switch {
+	case p == e.auto.part:
 		e.mark(&wire.CacheMark{TTL: e.r.Cache.TTL})
-	} else {
+	case p.Cache != nil && p.Kind == wire.PartReasoning:
+		e.note(wire.NoteDropped, at.String()+".cache", "reasoning cannot carry a cache mark")
+	default:
 		e.mark(p.Cache)
 	}
 	e.lit(`}`)
@@ -361,7 +394,7 @@ func (e *encoder) vendor(p *wire.Part, own bool, at place) {
 
 // input writes the arguments of a call, which must be an object.
 func (e *encoder) input(p *wire.Part, at place) {
-	args := strings.TrimSpace(p.Args)
+	args := strings.Trim(p.Args, " \t\r\n")
 	switch {
 	case p.FreeForm:
 		e.note(wire.NoteConverted, at.String()+".args", `free text is sent as {"input":…}`)
@@ -369,6 +402,9 @@ func (e *encoder) input(p *wire.Part, at place) {
 		e.str(p.Args)
 		e.lit(`}`)
 	case args == "":
+		e.lit(`{}`)
+	case args == "null":
+		e.note(wire.NoteConverted, at.String()+".args", "null is sent as {}")
 		e.lit(`{}`)
 	case !jsonw.Valid(args):
 		e.note(wire.NoteRepaired, at.String()+".args", "arguments that are no JSON are sent as {}: "+wire.Excerpt([]byte(args)))
@@ -383,20 +419,18 @@ func (e *encoder) input(p *wire.Part, at place) {
 	}
 }
 
+// pair refuses a result, part of message i, that has no call or is the second.
+// A block of the assistant's of a kind that is not known here may be a call too.
+func (e *encoder) pair(p *wire.Part, i int, at place) {
+	if e.find(e.turn, wire.PartToolCall, p.ID) == nil && e.find(e.turn, wire.PartOpaque, p.ID) == nil {
+		e.refuse(at.String(), "the result "+strconv.Quote(p.ID)+" has no call in the assistant turn before it", "drop it, or add the message with the call")
+	} else if first := e.find(turn{e.turn.to, i + 1}, wire.PartToolResult, p.ID); first != p {
+		e.refuse(at.String(), "the call "+strconv.Quote(p.ID)+" has two results", "keep one")
+	}
+}
+
 // result writes the result of a call.
 func (e *encoder) result(p *wire.Part, own bool, at place) {
-	found := false
-	for i := range e.calls {
-		if c := &e.calls[i]; c.id == p.ID {
-			found = true
-			if c.results++; c.results > 1 {
-				e.refuse(at.String(), "the call "+strconv.Quote(p.ID)+" has two results", "keep one")
-			}
-		}
-	}
-	if !found {
-		e.refuse(at.String(), "the result "+strconv.Quote(p.ID)+" has no call in the assistant turn before it", "drop it, or add the message with the call")
-	}
 	e.lit(`{"type":"tool_result","tool_use_id":`)
 	e.id(p.ID, at)
 	n := 0
@@ -502,7 +536,10 @@ func (e *encoder) prefill() {
 	for i := len(e.r.Messages) - 1; i >= 0 && e.silent(last); i-- {
 		last = &e.r.Messages[i]
 	}
-	if !e.family.prefill && (last.Ending == nil || last.Ending.Finish != wire.FinishPause) {
+	if last.Ending != nil && last.Ending.Finish == wire.FinishPause {
+		return // it goes back as it is
+	}
+	if !e.family.prefill {
 		e.refuse("messages", e.r.Model+" does not continue an assistant message", "end the conversation with a user message")
 	}
 	if t := strings.TrimRight(e.last.text, " \t\r\n"); e.last.to > 0 && t != e.last.text {

@@ -19,7 +19,7 @@ func (u *usage) add(obj jsonw.Value) bool {
 		return false
 	}
 	for c := obj.Members(); c.Next(); {
-		v := c.Value
+		v := c.Value()
 		if v.IsNull() {
 			continue
 		}

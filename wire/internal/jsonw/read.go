@@ -1,6 +1,7 @@
 package jsonw
 
 import (
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -80,7 +81,7 @@ func (v Value) Int() (n int64, ok bool) {
 func (v Value) Get(name string) Value {
 	for c := v.Members(); c.Next(); {
 		if c.Name() == name {
-			return c.Value
+			return c.Value()
 		}
 	}
 	return ""
@@ -107,69 +108,121 @@ func (v Value) Items() Cursor {
 // Cursor goes through the members of an object or the items of an array:
 //
 //	for c := v.Members(); c.Next(); {
-//		use(c.Name(), c.Value)
+//		use(c.Name(), c.Value())
 //	}
+//
+// The end of a value is looked for when Value is called, or by the next Next.
 type Cursor struct {
-	// Key is the name of the member as it stands in the text, with its
-	// quotation marks. It is empty for an item.
-	Key   Value
-	Value Value
-
-	rest   string
+	rest   string // from the value of the member on; once it was read, from behind it
+	key    Value
+	value  Value
 	object bool
+	read   bool // value is the member's
+	fresh  bool // there is a member
+	plain  bool // the value is a string without escapes
+	named  bool // the key has no escapes
 }
-
-// Name returns the name of the member.
-func (c *Cursor) Name() string { return c.Key.Str() }
 
 // Next goes to the next member or item and reports whether there is one.
 func (c *Cursor) Next() bool {
+	if c.fresh && !c.read {
+		n, _ := valueEnd(c.rest)
+		c.rest = c.rest[n:]
+	}
+	c.fresh, c.read = false, false
 	s := skip(c.rest)
 	if c.object {
 		if s == "" || s[0] != '"' {
 			return false
 		}
-		n := stringEnd(s)
-		c.Key = Value(s[:n])
+		n, plain := stringEnd(s)
+		c.key, c.named = Value(s[:n]), plain
 		s = skip(s[n:])
 	}
 	if s == "" || s[0] == ']' || s[0] == '}' {
 		return false
 	}
-	n := valueEnd(s)
-	c.Value, c.rest = Value(s[:n]), s[n:]
+	c.rest, c.fresh = s, true
 	return true
+}
+
+// Name returns the name of the member, "" for an item.
+func (c *Cursor) Name() string {
+	if c.named && len(c.key) >= 2 {
+		return string(c.key[1 : len(c.key)-1])
+	}
+	return c.key.Str()
+}
+
+// Key returns the name of the member as it stands in the text, with its
+// quotation marks.
+func (c *Cursor) Key() Value { return c.key }
+
+// Value returns the value of the member or the item.
+func (c *Cursor) Value() Value {
+	if !c.read && c.fresh {
+		var n int
+		n, c.plain = valueEnd(c.rest)
+		c.value, c.rest, c.read = Value(c.rest[:n]), c.rest[n:], true
+	}
+	return c.value
+}
+
+// Plain reports whether the value is a string without escapes.
+func (c *Cursor) Plain() bool {
+	c.Value()
+	return c.plain
+}
+
+// Open returns the value with everything that follows it, for a caller who goes
+// through an object without looking for its end first.
+func (c *Cursor) Open() Value {
+	if c.read {
+		return c.value
+	}
+	return Value(c.rest)
 }
 
 // skip skips white space, commas and colons.
 func skip(s string) string {
-	for s != "" && (s[0] <= ' ' || s[0] == ',' || s[0] == ':') {
-		s = s[1:]
-	}
-	return s
-}
-
-// stringEnd returns the length of the string that s begins with.
-func stringEnd(s string) int {
-	for i := 1; ; {
-		j := strings.IndexByte(s[i:], '"')
-		if j < 0 {
-			return len(s)
-		}
-		i += j
-		k := i
-		for k > 1 && s[k-1] == '\\' {
-			k--
-		}
+	i := 0
+	for i < len(s) && (s[i] <= ' ' || s[i] == ',' || s[i] == ':') {
 		i++
-		if (i-1-k)%2 == 0 {
-			return i
-		}
 	}
+	return s[i:]
 }
 
-// valueEnd returns the length of the value that s begins with.
-func valueEnd(s string) int {
+// stringEnd returns the length of the string that s begins with, and whether it
+// has no escapes.
+func stringEnd(s string) (n int, plain bool) {
+	plain = true
+	for i := 1; i < len(s); {
+		for i <= len(s)-8 {
+			x := load64(s[i:])
+			if m := stops(x) &^ x & highs; m != 0 {
+				i += bits.TrailingZeros64(m) >> 3
+				break
+			}
+			i += 8
+		}
+		for i < len(s) && s[i] != '"' && s[i] != '\\' {
+			i++
+		}
+		switch {
+		case i >= len(s):
+			return len(s), false
+		case s[i] == '"':
+			return i + 1, plain
+		}
+		plain = false
+		i += 2
+	}
+	return len(s), false
+}
+
+// valueEnd returns the length of the value that s begins with, and whether it is
+// a string without escapes.
+func valueEnd(s string) (n int, plain bool) {
 	switch s[0] {
 	case '"':
 		return stringEnd(s)
@@ -178,20 +231,21 @@ func valueEnd(s string) int {
 		for i := 0; i < len(s); i++ {
 			switch s[i] {
 			case '"':
-				i += stringEnd(s[i:]) - 1
+				n, _ := stringEnd(s[i:])
+				i += n - 1
 			case '{', '[':
 				depth++
 			case '}', ']':
 				if depth--; depth == 0 {
-					return i + 1
+					return i + 1, false
 				}
 			}
 		}
-		return len(s)
+		return len(s), false
 	}
 	i := 1
 	for i < len(s) && s[i] > ' ' && s[i] != ',' && s[i] != '}' && s[i] != ']' {
 		i++
 	}
-	return i
+	return i, false
 }

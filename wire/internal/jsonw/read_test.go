@@ -16,13 +16,13 @@ func tree(v jsonw.Value) any {
 	case v.IsObject():
 		m := map[string]any{}
 		for c := v.Members(); c.Next(); {
-			m[c.Name()] = tree(c.Value)
+			m[c.Name()] = tree(c.Value())
 		}
 		return m
 	case v.IsArray():
 		a := []any{}
 		for c := v.Items(); c.Next(); {
-			a = append(a, tree(c.Value))
+			a = append(a, tree(c.Value()))
 		}
 		return a
 	case v.IsString():

@@ -24,17 +24,24 @@ func Object(dst []byte, schema string) (out []byte, changed bool, repairs int, e
 		return dst[:start], false, 0, errNotObject
 	}
 	var members, hasType, hasProps, nulls bool
-	raw := jsonw.Value(dst[start:])
+	raw := jsonw.Parse(schema)
+	if repairs > 0 {
+		raw = jsonw.Value(dst[start:])
+	}
 	for c := raw.Members(); c.Next(); {
 		members = true
 		switch c.Name() {
 		case "type":
-			hasType = true
+			hasType = !c.Value().IsNull()
+			nulls = nulls || !hasType
 		case "properties":
-			hasProps = !c.Value.IsNull()
+			hasProps = !c.Value().IsNull()
 			nulls = nulls || !hasProps
+			if hasProps && !c.Value().IsObject() {
+				return dst[:start], false, 0, errProperties
+			}
 		case "required":
-			nulls = nulls || c.Value.IsNull()
+			nulls = nulls || c.Value().IsNull()
 		}
 	}
 	if hasType && hasProps && !nulls {
@@ -63,8 +70,8 @@ func Object(dst []byte, schema string) (out []byte, changed bool, repairs int, e
 		return append(dst, '}'), true, repairs, nil
 	}
 	for c := raw.Members(); c.Next(); {
-		if name := c.Name(); !c.Value.IsNull() || name != "properties" && name != "required" {
-			add(string(c.Key), ":", string(c.Value))
+		if name := c.Name(); !c.Value().IsNull() || name != "type" && name != "properties" && name != "required" {
+			add(string(c.Key()), ":", string(c.Value()))
 		}
 	}
 	return append(dst, '}'), true, repairs, nil
@@ -74,4 +81,7 @@ type schemaError string
 
 func (e schemaError) Error() string { return string(e) }
 
-const errNotObject = schemaError("the schema is no JSON object")
+const (
+	errNotObject  = schemaError("the schema is no JSON object")
+	errProperties = schemaError("the properties of the schema are no JSON object")
+)
