@@ -136,6 +136,9 @@ func (d *decoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.Eve
 	if d.ended {
 		return dst, nil
 	}
+	if dst, ok := d.usualDelta(dst, data); ok {
+		return dst, nil
+	}
 	if data = bytes.TrimSpace(data); len(data) == 0 || string(data) == "[DONE]" { // both come from proxies and say nothing here
 		return dst, nil
 	}
@@ -223,17 +226,35 @@ func odd(dst []wire.Event, ev *event, detail string) []wire.Event {
 // ---- the message ----
 
 func (d *decoder) messageStart(dst []wire.Event, msg jsonw.Value, ev *event) ([]wire.Event, error) {
-	id := msg.Get("id").Text()
+	var id, model string
+	var content, usage jsonw.Value
+	for c := msg.Members(); c.Next(); {
+		switch c.Name() {
+		case "id":
+			id = c.Value().Text()
+		case "model":
+			model = c.Value().Text()
+		case "content":
+			content = c.Value()
+		case "usage":
+			usage = c.Value()
+		}
+	}
 	if d.begun {
 		if id == d.id {
 			return odd(dst, ev, "the message started twice"), nil
 		}
 		return dst, protocolError("a second message, "+strconv.Quote(id)+", began within the stream of "+strconv.Quote(d.id), []byte(ev.data))
 	}
-	dst = d.begin(dst, msg)
-	dst = d.addUsage(dst, msg.Get("usage"))
+	d.begun, d.id = true, strings.Clone(id)
+	dst = append(dst, wire.Event{Kind: wire.EventStart, Start: &wire.Start{
+		Origin:    wire.Origin{Protocol: Protocol, Model: strings.Clone(model), ResponseID: d.id},
+		RequestID: d.head.Header(requestID),
+		RateLimit: rateLimits(d.head),
+	}})
+	dst = d.addUsage(dst, usage)
 	d.learn(msg)
-	for c := msg.Get("content").Items(); c.Next(); {
+	for c := content.Items(); c.Next(); {
 		var err error
 		if dst, err = d.wholeBlock(dst, d.parts, c.Value(), ev); err != nil {
 			return dst, err
@@ -241,16 +262,6 @@ func (d *decoder) messageStart(dst []wire.Event, msg jsonw.Value, ev *event) ([]
 	}
 	d.next = 0 // the events count their blocks anew
 	return dst, nil
-}
-
-func (d *decoder) begin(dst []wire.Event, msg jsonw.Value) []wire.Event {
-	d.begun = true
-	d.id = strings.Clone(msg.Get("id").Text())
-	return append(dst, wire.Event{Kind: wire.EventStart, Start: &wire.Start{
-		Origin:    wire.Origin{Protocol: Protocol, Model: strings.Clone(msg.Get("model").Text()), ResponseID: d.id},
-		RequestID: d.head.Header("request-id"),
-		RateLimit: rateLimits(d.head),
-	}})
 }
 
 // learn takes what an object says about the message as a whole: its stop
@@ -363,7 +374,7 @@ func (d *decoder) End(dst []wire.Event, cause error) ([]wire.Event, error) {
 func (d *decoder) fail(dst []wire.Event, err *wire.Error) ([]wire.Event, error) {
 	if err.RequestID == "" {
 		e := *err
-		e.RequestID = d.head.Header("request-id")
+		e.RequestID = d.head.Header(requestID)
 		err = &e
 	}
 	dst = d.closeParts(dst)

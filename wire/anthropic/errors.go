@@ -11,7 +11,7 @@ import (
 // DecodeError implements [wire.Codec]. It reads the vendor's words first, its
 // code before its type, and the status only where there are none.
 func (Codec) DecodeError(h wire.Head, body []byte) *wire.Error {
-	e := &wire.Error{Cause: wire.CauseVendor, Status: h.Status, RequestID: h.Header("request-id")}
+	e := &wire.Error{Cause: wire.CauseVendor, Status: h.Status, RequestID: h.Header(requestID)}
 	if jsonw.ValidBytes(body) {
 		readError(e, string(body))
 	}

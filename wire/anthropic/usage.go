@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"strings"
+
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
@@ -10,7 +12,9 @@ import (
 // earlier one, and null or absence replaces nothing.
 type usage struct {
 	fresh, read, created, created1h, out, reasoning wire.Count
-	vendor                                          members
+
+	first  string  // the vendor's object, while there was one only
+	merged members // the vendor's objects, once there were more
 }
 
 // add takes a usage object and reports whether it was one.
@@ -18,13 +22,19 @@ func (u *usage) add(obj jsonw.Value) bool {
 	if !obj.IsObject() {
 		return false
 	}
+	if u.first == "" && len(u.merged.list) == 0 {
+		u.first = strings.Clone(string(obj))
+	} else {
+		u.merge(jsonw.Value(u.first))
+		u.merge(obj)
+		u.first = ""
+	}
 	for c := obj.Members(); c.Next(); {
 		v := c.Value()
 		if v.IsNull() {
 			continue
 		}
-		name := c.Name()
-		switch name {
+		switch c.Name() {
 		case "input_tokens":
 			u.fresh = count(v)
 		case "cache_read_input_tokens":
@@ -42,9 +52,17 @@ func (u *usage) add(obj jsonw.Value) bool {
 				u.reasoning = count(n)
 			}
 		}
-		u.vendor.set(name, v)
 	}
 	return true
+}
+
+// merge takes the members of one of the vendor's objects.
+func (u *usage) merge(obj jsonw.Value) {
+	for c := obj.Members(); c.Next(); {
+		if v := c.Value(); !v.IsNull() {
+			u.merged.set(c.Name(), v)
+		}
+	}
 }
 
 // count reads a number of tokens; what is none is unknown.
@@ -66,6 +84,10 @@ func (u *usage) snapshot() *wire.Usage {
 	if u.created.Known() {
 		input = input.Add(u.created)
 	}
+	vendor := u.first
+	if vendor == "" {
+		vendor = u.merged.object()
+	}
 	return &wire.Usage{
 		InputTokens:           input,
 		UncachedInputTokens:   u.fresh,
@@ -74,8 +96,19 @@ func (u *usage) snapshot() *wire.Usage {
 		CacheCreation1hTokens: u.created1h,
 		OutputTokens:          u.out,
 		ReasoningTokens:       u.reasoning,
-		Vendor:                u.vendor.object(),
+		Vendor:                vendor,
 	}
+}
+
+// The names of headers are in the form that http.Header keeps them in, so that
+// looking for one costs nothing.
+const requestID = "Request-Id"
+
+var rateLimitHeaders = [...]struct{ name, limit, remaining, reset string }{
+	{"requests", "Anthropic-Ratelimit-Requests-Limit", "Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset"},
+	{"tokens", "Anthropic-Ratelimit-Tokens-Limit", "Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset"},
+	{"input-tokens", "Anthropic-Ratelimit-Input-Tokens-Limit", "Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset"},
+	{"output-tokens", "Anthropic-Ratelimit-Output-Tokens-Limit", "Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset"},
 }
 
 // rateLimits reads the vendor's rate-limit headers.
@@ -84,10 +117,9 @@ func rateLimits(h wire.Head) wire.RateLimits {
 		return nil
 	}
 	var limits wire.RateLimits
-	for _, name := range [...]string{"requests", "tokens", "input-tokens", "output-tokens"} {
-		prefix := "anthropic-ratelimit-" + name
-		l := wire.RateLimit{Name: name, Reset: h.Get(prefix + "-reset"),
-			Limit: headerCount(h.Get(prefix + "-limit")), Remaining: headerCount(h.Get(prefix + "-remaining"))}
+	for i := range rateLimitHeaders {
+		r := &rateLimitHeaders[i]
+		l := wire.RateLimit{Name: r.name, Limit: headerCount(h.Get(r.limit)), Remaining: headerCount(h.Get(r.remaining)), Reset: h.Get(r.reset)}
 		if l.Limit.Known() || l.Remaining.Known() || l.Reset != "" {
 			limits = append(limits, l)
 		}

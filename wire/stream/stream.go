@@ -49,6 +49,7 @@ func Read(body io.Reader, dec wire.Decoder, framing wire.Framing, opts *Options)
 		}
 		ranged = true
 		r := reader{dec: dec, yield: yield, limit: DefaultMaxBlockBytes}
+		r.evs = r.few[:0]
 		if opts != nil && opts.MaxBlockBytes != 0 {
 			r.limit = opts.MaxBlockBytes
 		}
@@ -74,7 +75,8 @@ type reader struct {
 	yield func(wire.Event, error) bool
 	limit int
 	evs   []wire.Event
-	done  bool // the end event was handed out, or the caller left
+	few   [4]wire.Event // where evs begins
+	done  bool          // the end event was handed out, or the caller left
 
 	stray struct { // JSON between the events
 		buf    []byte

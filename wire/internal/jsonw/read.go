@@ -183,6 +183,49 @@ func (c *Cursor) Open() Value {
 	return Value(c.rest)
 }
 
+// ScanString checks the JSON string that s begins with. It returns its length
+// and whether it has no escapes; n is 0 if it is not valid or does not end.
+func ScanString(s string) (n int, plain bool) {
+	if s == "" || s[0] != '"' {
+		return 0, false
+	}
+	plain = true
+	for i := 1; ; {
+		for i <= len(s)-8 {
+			x := load64(s[i:])
+			if m := stops(x) &^ x & highs; m != 0 {
+				i += bits.TrailingZeros64(m) >> 3
+				break
+			}
+			i += 8
+		}
+		for i < len(s) && escapes[s[i]] == 0 {
+			i++
+		}
+		if i >= len(s) {
+			return 0, false
+		}
+		if s[i] == '"' {
+			return i + 1, plain
+		}
+		if s[i] != '\\' || i+1 >= len(s) {
+			return 0, false
+		}
+		plain = false
+		switch s[i+1] {
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			i += 2
+		case 'u':
+			if hex4(s[i+2:]) < 0 {
+				return 0, false
+			}
+			i += 6
+		default:
+			return 0, false
+		}
+	}
+}
+
 // skip skips white space, commas and colons.
 func skip(s string) string {
 	i := 0

@@ -139,3 +139,22 @@ func bounded(s string) jsonw.Value {
 	}
 	return jsonw.Value(s)
 }
+
+func FuzzScanString(f *testing.F) {
+	for _, s := range []string{`""`, `"a"x`, `"a\"b"`, `"\u12ab"`, `"\u12a"`, `"\x"`, "\"a\nb\"", `"`, `a`, ``, `"abcdefgh\\ijklmnop"`, `"` + strings.Repeat("x", 40) + `\`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		n, plain := jsonw.ScanString(s)
+		want := 0 // the shortest beginning that is a whole string
+		for i := 2; i <= len(s) && s[0] == '"'; i++ {
+			if jsonw.Valid(s[:i]) {
+				want = i
+				break
+			}
+		}
+		if n != want || n > 0 && plain == strings.Contains(s[:n], `\`) {
+			t.Errorf("%q is %d, %v; want %d", s, n, plain, want)
+		}
+	})
+}
