@@ -123,7 +123,7 @@ func (x *exchange) receive(call *wire.Call, yield func(wire.Event, error) bool) 
 		return e
 	}
 	mask := x.c.auth().mask
-	dec := x.c.codec.NewDecoder(wire.Head{Status: x.resp.StatusCode, Framing: framing, Get: x.resp.Header.Get})
+	dec := x.c.codec.NewDecoder(wire.Head{Status: x.resp.StatusCode, Framing: framing, Get: x.header})
 	for ev, err := range stream.Read(src, &decoder{dec, x}, framing, x.c.stream) {
 		reusable := false
 		switch ev.Kind {
@@ -185,6 +185,15 @@ func (x *exchange) described(e *wire.Error) *wire.Error {
 		d.RequestID = x.requestID()
 	}
 	return x.c.auth().mask.error(&d)
+}
+
+// header returns the first value of a header of the response, whose name is in
+// the canonical form.
+func (x *exchange) header(name string) string {
+	if v := x.resp.Header[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
 }
 
 func (x *exchange) requestID() string {

@@ -61,7 +61,7 @@ func (x *exchange) refusal(call *wire.Call) *wire.Error {
 	// What a codec quotes may be cut within the key, so it is hidden before.
 	// Stand-ins are left to the end: they might be words of the JSON itself.
 	text = x.c.auth().mask.body(text)
-	e := *x.c.codec.DecodeError(wire.Head{Status: status, Framing: wire.FramingWhole, Get: h.Get}, text)
+	e := *x.c.codec.DecodeError(wire.Head{Status: status, Framing: wire.FramingWhole, Get: x.header}, text)
 	if e.Cause == "" {
 		e.Cause = wire.CauseVendor
 	}

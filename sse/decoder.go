@@ -185,8 +185,9 @@ type Decoder struct {
 	retry    time.Duration
 	hasRetry bool
 
-	lastName string   // event name seen last
-	names    []string // event names seen, at most maxNames
+	lastName  string   // event name seen last
+	names     []string // event names seen, at most maxNames
+	nameBytes []byte   // where the last of them stand
 }
 
 // NewDecoder returns a decoder that reads from r. No opts, or a nil pointer,
@@ -214,7 +215,7 @@ func NewDecoder(r io.Reader, opts *Options) *Decoder {
 func (d *Decoder) Reset(r io.Reader) {
 	*d = Decoder{
 		r: r, opts: d.opts, start: startBOM,
-		buf: d.buf, lastName: d.lastName, names: d.names,
+		buf: d.buf, lastName: d.lastName, names: d.names, nameBytes: d.nameBytes,
 	}
 }
 

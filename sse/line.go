@@ -3,6 +3,7 @@ package sse
 import (
 	"bytes"
 	"time"
+	"unsafe"
 )
 
 // Lines and fields: what the decoder does with the bytes that it holds. Nothing
@@ -133,10 +134,21 @@ func (d *Decoder) intern(b []byte) string {
 			return name
 		}
 	}
-	d.lastName = string(b)
-	if len(d.names) < maxNames {
-		d.names = append(d.names, d.lastName)
+	if len(d.names) == maxNames {
+		d.lastName = string(b)
+		return d.lastName
 	}
+	if d.names == nil {
+		d.names = make([]string, 0, 8)
+	}
+	// The names share memory, which is appended to and never changed.
+	n := len(d.nameBytes)
+	if cap(d.nameBytes)-n < len(b) {
+		d.nameBytes, n = make([]byte, 0, 2*maxNameLen), 0
+	}
+	d.nameBytes = append(d.nameBytes, b...)
+	d.lastName = unsafe.String(unsafe.SliceData(d.nameBytes[n:]), len(b))
+	d.names = append(d.names, d.lastName)
 	return d.lastName
 }
 

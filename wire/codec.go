@@ -38,8 +38,9 @@ func (c *Call) Reset() {
 type Head struct {
 	Status  int
 	Framing Framing
-	// Get returns the first value of a header, "" if it is not there. It may
-	// be nil.
+	// Get returns the first value of a header, "" if it is not there. It is
+	// asked for names as net/http keeps them, such as Request-Id, so that a
+	// look into the map of an http.Header will do. It may be nil.
 	Get func(name string) string
 }
 

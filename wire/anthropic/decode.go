@@ -21,7 +21,7 @@ import (
 // one, rarely two.
 const maxOpenBlocks = 256
 
-// textChunk is the size in bytes of the memory that deltas share. A delta that is
+// textChunk is the greatest size in bytes of the memory that deltas share. A delta that is
 // kept keeps its chunk.
 const textChunk = 1024
 
@@ -170,6 +170,10 @@ members:
 		case "usage":
 			ev.usage = c.Value()
 		case "message":
+			if ev.typ == "message_start" { // nothing that matters follows
+				ev.message = c.Open()
+				break members
+			}
 			ev.message = c.Value()
 		case "error":
 			ev.failed = true
@@ -226,34 +230,36 @@ func odd(dst []wire.Event, ev *event, detail string) []wire.Event {
 // ---- the message ----
 
 func (d *decoder) messageStart(dst []wire.Event, msg jsonw.Value, ev *event) ([]wire.Event, error) {
-	var id, model string
-	var content, usage jsonw.Value
-	for c := msg.Members(); c.Next(); {
-		switch c.Name() {
-		case "id":
-			id = c.Value().Text()
-		case "model":
-			model = c.Value().Text()
-		case "content":
-			content = c.Value()
-		case "usage":
-			usage = c.Value()
-		}
-	}
 	if d.begun {
+		id := msg.Get("id").Text()
 		if id == d.id {
 			return odd(dst, ev, "the message started twice"), nil
 		}
 		return dst, protocolError("a second message, "+strconv.Quote(id)+", began within the stream of "+strconv.Quote(d.id), []byte(ev.data))
 	}
-	d.begun, d.id = true, strings.Clone(id)
-	dst = append(dst, wire.Event{Kind: wire.EventStart, Start: &wire.Start{
-		Origin:    wire.Origin{Protocol: Protocol, Model: strings.Clone(model), ResponseID: d.id},
+	d.begun = true
+	start := &wire.Start{
+		Origin:    wire.Origin{Protocol: Protocol},
 		RequestID: d.head.Header(requestID),
 		RateLimit: rateLimits(d.head),
-	}})
-	dst = d.addUsage(dst, usage)
-	d.learn(msg)
+	}
+	dst = append(dst, wire.Event{Kind: wire.EventStart, Start: start})
+	var content jsonw.Value
+	for c := msg.Members(); c.Next(); {
+		switch name := c.Name(); name {
+		case "id":
+			d.id = strings.Clone(c.Value().Text())
+			start.Origin.ResponseID = d.id
+		case "model":
+			start.Origin.Model = strings.Clone(c.Value().Text())
+		case "content":
+			content = c.Value()
+		case "usage":
+			dst = d.addUsage(dst, c.Value())
+		default:
+			d.learn(name, c.Value())
+		}
+	}
 	for c := content.Items(); c.Next(); {
 		var err error
 		if dst, err = d.wholeBlock(dst, d.parts, c.Value(), ev); err != nil {
@@ -264,25 +270,23 @@ func (d *decoder) messageStart(dst []wire.Event, msg jsonw.Value, ev *event) ([]
 	return dst, nil
 }
 
-// learn takes what an object says about the message as a whole: its stop
-// reason, and as raw members what has no other place.
-func (d *decoder) learn(obj jsonw.Value) {
-	for c := obj.Members(); c.Next(); {
-		if c.Value().IsNull() {
-			continue
-		}
-		switch name := c.Name(); name {
-		case "id", "type", "role", "model", "content", "usage", "delta", "index":
-		case "stop_reason":
-			d.finish = strings.Clone(c.Value().Text())
-		case "stop_sequence":
-			d.detail = strings.Clone(c.Value().Text())
-		case "stop_details":
-			d.detail = stopDetail(c.Value())
-			d.vendor.set(name, c.Value())
-		default:
-			d.vendor.set(name, c.Value())
-		}
+// learn takes a member that says something about the message as a whole: its
+// stop reason, and as raw members what has no other place. Null says nothing.
+func (d *decoder) learn(name string, v jsonw.Value) {
+	if v.IsNull() {
+		return
+	}
+	switch name {
+	case "type", "role", "delta", "index", "usage", "id", "model", "content":
+	case "stop_reason":
+		d.finish = strings.Clone(v.Text())
+	case "stop_sequence":
+		d.detail = strings.Clone(v.Text())
+	case "stop_details":
+		d.detail = stopDetail(v)
+		d.vendor.set(name, v)
+	default:
+		d.vendor.set(name, v)
 	}
 }
 
@@ -299,8 +303,12 @@ func (d *decoder) messageDelta(dst []wire.Event, ev *event) ([]wire.Event, error
 	if !d.begun {
 		return dst, notBegun(ev)
 	}
-	d.learn(ev.delta)
-	d.learn(jsonw.Parse(ev.data))
+	for c := ev.delta.Members(); c.Next(); {
+		d.learn(c.Name(), c.Value())
+	}
+	for c := jsonw.Parse(ev.data).Members(); c.Next(); {
+		d.learn(c.Name(), c.Value())
+	}
 	return d.addUsage(dst, ev.usage), nil
 }
 
@@ -421,10 +429,23 @@ func (d *decoder) blockStart(dst []wire.Event, index int, v jsonw.Value, ev *eve
 		dst = d.endPart(dst, b, true)
 		d.forget(b)
 	}
-	b := &block{index: index, part: d.parts, typ: strings.Clone(v.Get("type").Str())}
+	b := &block{index: index, part: d.parts, typ: typeName(v.Get("type").Str())}
 	d.parts++
 	d.open = append(d.open, b)
 	return d.startPart(dst, b, v), nil
+}
+
+// typeName returns a block's type as a string of its own.
+func typeName(s string) string {
+	switch s {
+	case "text":
+		return "text"
+	case "thinking":
+		return "thinking"
+	case "tool_use":
+		return "tool_use"
+	}
+	return strings.Clone(s)
 }
 
 func (d *decoder) forget(b *block) {
@@ -493,7 +514,7 @@ func (d *decoder) startPart(dst []wire.Event, b *block, v jsonw.Value) []wire.Ev
 func (d *decoder) text(dst []wire.Event, b *block, v jsonw.Value, plain bool) []wire.Event {
 	n := len(d.texts)
 	if room := len(v) + utf8.UTFMax; cap(d.texts)-n < room {
-		d.texts = make([]byte, 0, max(room, textChunk))
+		d.texts = make([]byte, 0, max(room, min(textChunk, max(textChunk/4, 2*cap(d.texts)))))
 		n = 0
 	}
 	if b.high == 0 && plain {

@@ -20,8 +20,8 @@ func (Codec) DecodeError(h wire.Head, body []byte) *wire.Error {
 		e.Message = "the vendor answered with status " + strconv.Itoa(h.Status) + " and no error in its own form"
 	}
 	classify(e)
-	if e.Class == wire.ClassRateLimit && h.Get != nil && h.Get("retry-after") == "" && h.Get("retry-after-ms") == "" &&
-		h.Get("x-should-retry") != "true" && e.Type == "rate_limit_error" {
+	if e.Class == wire.ClassRateLimit && h.Get != nil && h.Get("Retry-After") == "" && h.Get("Retry-After-Ms") == "" &&
+		h.Get("X-Should-Retry") != "true" && e.Type == "rate_limit_error" {
 		// The vendor leaves the header out where waiting does not help.
 		e.Class = wire.ClassQuota
 		e.Hint = "no retry-after came with it, so the quota is used up rather than the rate"
