@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"reflect"
 	"runtime"
 	"strings"
@@ -233,7 +234,7 @@ func TestFaults(t *testing.T) {
 	t.Run("F112", func(t *testing.T) {
 		for name, do := range map[string]func(){
 			"boom":                func() { panic("boom") },
-			"nil map":             func() { map[string]int(nil)["x"] = 1 },
+			"out of range":        func() { _ = make([]int, 1)[len(os.Args)+1] },
 			"ended without a res": runtime.Goexit,
 		} {
 			s := &script{turns: [][]wire.Event{

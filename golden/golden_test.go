@@ -116,8 +116,8 @@ func TestBrokenCodecs(t *testing.T) {
 		{"keeps", "toy/tool", []string{"turn 1: 1.events.txt", "~~~"}},
 		{"no part end", "toy/tool", []string{"turn 1: the whole response", "break the grammar", "still open"}},
 		{"talkative", "toy/tool", []string{"a block after the end event gives 1 events"}},
-		{"end again", "toy/tool", []string{"End after the end event adds end"}},
-		{"forgets error", "toy/error", []string{"End after the end event returns the error <nil>, not that of the event"}},
+		{"end again", "toy/tool", []string{"after the end event, End adds end"}},
+		{"forgets error", "toy/error", []string{"after the end event, End returns the error <nil>, not that of the event"}},
 		{"state", "toy/tool", []string{"turn 1: the response in pieces of 1 bytes: the events", "odd"}},
 
 		// How it ends.

@@ -100,10 +100,10 @@ func over(dec wire.Decoder, end *wire.Ending) error {
 	}
 	more, err := dec.End(nil, nil)
 	if len(more) > 0 {
-		return fmt.Errorf("End after the end event adds %s", AppendEvents(nil, more))
+		return fmt.Errorf("after the end event, End adds %s", AppendEvents(nil, more))
 	}
 	if (err == nil) != (end.Err == nil) || err != nil && err.Error() != end.Err.Error() {
-		return fmt.Errorf("End after the end event returns the error %v, not that of the event, %v", err, end.Err)
+		return fmt.Errorf("after the end event, End returns the error %v, not that of the event, %v", err, end.Err)
 	}
 	return nil
 }

@@ -123,7 +123,6 @@ type toyDecoder struct {
 	bug   string
 	head  wire.Head
 	nth   int64
-	open  []wire.PartKind
 	done  bool // an end event was made
 	err   *wire.Error
 	index int

@@ -436,7 +436,9 @@ func testLeaving(t *testing.T) {
 func testBodiesClosed(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
 		"status 400": answer(400, "", "no"),
-		"redirect":   func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://b.example/", 307) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://b.example/", http.StatusTemporaryRedirect)
+		},
 		"encoding": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			answer(200, "", "x")(w, r)
