@@ -73,6 +73,18 @@ type Codec interface {
 	DecodeError(h Head, body []byte) *Error
 }
 
+// TokenCounter is a [Codec] whose protocol can say how many input tokens a
+// request has, without answering it.
+type TokenCounter interface {
+	Codec
+	// EncodeCount is Encode for the question. What the protocol does not take
+	// into account is left out without a note.
+	EncodeCount(c *Call, r *Request) error
+	// DecodeCount reads the answer, the whole body of a response of status
+	// 2xx. Its error is a *Error of cause protocol_error.
+	DecodeCount(body []byte) (int64, error)
+}
+
 // Decoder turns the blocks of one response body into events. It is used by one
 // goroutine and for one body.
 type Decoder interface {

@@ -43,6 +43,10 @@ type Error struct {
 	// Message is the vendor's text, or ours where the vendor had none.
 	Message   string `json:"message,omitempty"`
 	RequestID string `json:"request_id,omitempty"`
+	// InputTokens and LimitTokens are, of an overflow, how large the input was
+	// and what is allowed, 0 where the vendor gives no number.
+	InputTokens int64 `json:"input_tokens,omitempty"`
+	LimitTokens int64 `json:"limit_tokens,omitempty"`
 	// RetryAfter is how long the server wishes to be left alone, 0 where it
 	// did not say. In JSON it is a number of nanoseconds.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`

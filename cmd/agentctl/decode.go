@@ -63,6 +63,11 @@ func (p *program) decode(ctx context.Context) error {
 		defer f.Close()
 		in = f
 	}
+	if f, ok := in.(*os.File); ok {
+		if st, err := f.Stat(); err == nil && st.IsDir() {
+			return usageError(f.Name() + " is a directory")
+		}
+	}
 	in = &cancelReader{ctx, in}
 	out := &lineWriter{w: p.stdout}
 	if *frames {
@@ -75,7 +80,7 @@ func (p *program) decode(ctx context.Context) error {
 	if codec == nil {
 		return usageError("unknown protocol " + protocol + ": " + protocolNames())
 	}
-	br := bufio.NewReaderSize(in, 64<<10)
+	br := bufio.NewReaderSize(in, 1<<20) // sniff looks no further
 	head := wire.Head{Status: 200, Framing: wire.Framing(*framing)}
 	switch head.Framing {
 	case "":
@@ -83,6 +88,11 @@ func (p *program) decode(ctx context.Context) error {
 	case wire.FramingSSE, wire.FramingLines, wire.FramingWhole:
 	default:
 		return usageError("unknown framing " + *framing + ": sse, lines, whole")
+	}
+	if head.Framing != wire.FramingSSE {
+		if mark, _ := br.Peek(3); string(mark) == "\xef\xbb\xbf" { // must not stand before JSON
+			_, _ = br.Discard(3)
+		}
 	}
 
 	var b wire.Builder
@@ -146,7 +156,7 @@ func (c *cancelReader) Read(b []byte) (int, error) {
 		return 0, cancelled(err)
 	}
 	done := make(chan result, 1)
-	buf := make([]byte, len(b)) // the read may outlive this call
+	buf := make([]byte, min(len(b), 64<<10)) // the read may outlive this call
 	go func() {
 		n, err := c.r.Read(buf)
 		done <- result{n, err}
@@ -168,7 +178,7 @@ func cancelled(err error) error {
 // document, and everything else is server-sent events.
 func sniff(br *bufio.Reader) wire.Framing {
 	var head []byte
-	for n := 512; ; n *= 2 {
+	for n := 4; ; n *= 2 { // from few, so that a stream that is still open shows at once
 		var err error
 		n = min(n, br.Size())
 		head, err = br.Peek(n)

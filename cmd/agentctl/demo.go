@@ -66,7 +66,7 @@ func (p *program) demo() (agent.Model, func(), error) {
 func demoMatch(turn int, body []byte) error {
 	root := gjson.ParseBytes(body)
 	messages := root.Get("messages").Array()
-	if len(messages) == 0 || messages[0].Get("content.0.text").Str != demoTask {
+	if len(messages) == 0 || strings.TrimSpace(messages[0].Get("content.0.text").Str) != demoTask {
 		return errors.New("the recording answers one task only: " + demoTask)
 	}
 	if turn == 1 {

@@ -18,6 +18,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -51,12 +52,22 @@ const usage = `agentctl runs an agent and shows what goes over the wire.
   agentctl run "Read README.md and tell me how to start the project"
 
 plays a recording over real HTTP on this machine.
+
+exit codes:
+  0    done
+  1    a negative answer: a run ended at its limit of turns
+  2    wrong usage, an unreadable file, a wrong setting, a missing key
+  3    the stream was cut: truncated, reset, silent, out of time, no connection
+  4    the vendor reported an error
+  5    what came was not the protocol, or was larger than a limit
+  130  interrupted
 `
 
 func main() {
 	// A closed pipe shows as an error of the write that meets it.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends what hangs in a write
 	p := program{args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, dir: "."}
 	code := p.main(ctx)
 	stop()
@@ -103,8 +114,6 @@ func (p *program) exit(err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitDone
-	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
-		return exitDone // whoever read has seen enough
 	case errors.Is(err, errNegative):
 		return exitNegative
 	case errors.As(err, &u):
@@ -114,11 +123,13 @@ func (p *program) exit(err error) int {
 		return exitUsage
 	case errors.As(err, &e):
 		if e.Cause != wire.CauseCancelled {
-			fmt.Fprintln(p.stderr, "agentctl: "+e.Error())
+			fmt.Fprintln(p.stderr, "agentctl: "+visible(e.Error()))
 		}
 		return exitOf(e.Cause)
+	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe): // of stdout: a connection's has a cause
+		return exitDone // whoever read has seen enough
 	}
-	fmt.Fprintln(p.stderr, "agentctl: "+err.Error())
+	fmt.Fprintln(p.stderr, "agentctl: "+visible(err.Error()))
 	return exitUsage
 }
 
@@ -150,18 +161,15 @@ func exitOf(c wire.Cause) int {
 // parse parses the flags of a verb and returns what follows them. Help goes to
 // stdout, a mistake to stderr.
 func (p *program) parse(fs *flag.FlagSet) ([]string, error) {
-	fs.SetOutput(p.stderr)
-	for _, a := range p.args {
-		switch a {
-		case "-h", "-help", "--help":
-			fs.SetOutput(p.stdout)
-		}
-	}
+	var said bytes.Buffer
+	fs.SetOutput(&said)
 	switch err := fs.Parse(p.args); {
 	case errors.Is(err, flag.ErrHelp):
+		_, _ = p.stdout.Write(said.Bytes())
 		return nil, err
 	case err != nil:
-		return nil, usageError("") // the flag package has told
+		_, _ = p.stderr.Write(said.Bytes())
+		return nil, usageError("")
 	}
 	return fs.Args(), nil
 }

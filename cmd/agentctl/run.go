@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/handwire/handwire/agent"
 	"github.com/handwire/handwire/agent/fstool"
@@ -58,7 +59,12 @@ func (p *program) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if *maxTurns < 0 || *maxTokens < 0 {
+	small := false
+	fs.Visit(func(f *flag.Flag) {
+		n, ok := f.Value.(flag.Getter).Get().(int)
+		small = small || ok && n < 1
+	})
+	if small {
 		return usageError("--max-turns and --max-tokens take a number from 1")
 	}
 	task, err := p.task(ctx, args)
@@ -191,7 +197,7 @@ func codecOf(protocol string) wire.Codec {
 // show prints a run as it goes.
 func (p *program) show(run func(func(agent.Event, error) bool), asJSON bool) error {
 	out := &lineWriter{w: p.stdout}
-	text := textWriter{out: out}
+	text := textWriter{out: out, terminal: isTerminal(p.stdout)}
 	var failed error
 	for ev, err := range run {
 		if asJSON {
@@ -228,13 +234,13 @@ func (p *program) tell(text *textWriter, ev *agent.Event) {
 			}
 		case wire.EventNote:
 			text.endLine()
-			fmt.Fprintf(p.stderr, "note: %s %s: %s\n", m.Note.Code, m.Note.Path, oneLine(m.Note.Detail))
+			fmt.Fprintf(p.stderr, "note: %s %s: %s\n", m.Note.Code, oneLine(m.Note.Path), oneLine(m.Note.Detail))
 		case wire.EventEnd:
 			text.endLine()
 		}
 	case agent.EventToolStart:
 		text.endLine()
-		fmt.Fprintf(p.stderr, "tool: %s %s\n", ev.Call.Name, oneLine(ev.Call.Args))
+		fmt.Fprintf(p.stderr, "tool: %s %s\n", oneLine(ev.Call.Name), oneLine(ev.Call.Args))
 	case agent.EventToolEnd:
 		what := "done"
 		if ev.Result.IsError {
@@ -245,12 +251,13 @@ func (p *program) tell(text *textWriter, ev *agent.Event) {
 		} else if n := resultBytes(ev.Result); n > 0 {
 			what = fmt.Sprintf("%d bytes", n)
 		}
-		fmt.Fprintf(p.stderr, "tool: %s: %s\n", ev.Call.Name, what)
+		fmt.Fprintf(p.stderr, "tool: %s: %s\n", oneLine(ev.Call.Name), what)
 	case agent.EventEnd:
 		text.endLine()
 		e := ev.End
 		if e.Finish != "" && e.Finish != wire.FinishStop {
-			fmt.Fprintf(p.stderr, "finish: %s (%s) %s\n", e.Finish, e.VendorFinish, oneLine(e.Detail))
+			what := fmt.Sprintf("%s (%s) %s", e.Finish, oneLine(e.VendorFinish), oneLine(e.Detail))
+			fmt.Fprintf(p.stderr, "finish: %s\n", strings.TrimSpace(what))
 		}
 		if !e.Usage.IsZero() {
 			fmt.Fprintf(p.stderr, "usage: %s tokens in (%s from cache), %s out, %d turns\n",
@@ -269,29 +276,53 @@ func resultBytes(p *wire.Part) (n int) {
 	return n
 }
 
-// oneLine makes a short line of text for a terminal: no control characters.
+// isTerminal reports whether w may be a terminal.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0
+}
+
+// oneLine makes a short line of text for a terminal.
 func oneLine(s string) string {
 	const most = 200
 	cut := ""
 	if len(s) > most {
 		s, cut = strings.ToValidUTF8(s[:most], ""), "…"
 	}
+	return visible(s) + cut
+}
+
+// visible puts a blank in the place of each control character.
+func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
-	}, s) + cut
+	}, s)
 }
 
 // textWriter writes the answer's text and ends each message with one line end.
 type textWriter struct {
-	out  *lineWriter
-	open bool // the line is not ended
+	out      *lineWriter
+	open     bool // the line is not ended
+	terminal bool // control characters would be obeyed
 }
 
 func (t *textWriter) write(s string) {
-	t.out.write([]byte(s))
+	b := []byte(s)
+	if t.terminal {
+		for i, c := range b {
+			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+				b[i] = ' '
+			}
+		}
+	}
+	t.out.write(b)
 	t.open = !strings.HasSuffix(s, "\n")
 }
 

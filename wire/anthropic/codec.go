@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
 // Protocol is the name of the protocol, as [Codec.Protocol] returns it.
@@ -18,6 +19,7 @@ const (
 
 const (
 	path       = "/v1/messages"
+	countPath  = path + "/count_tokens"
 	betaHeader = "anthropic-beta" // one line, its values joined by commas
 )
 
@@ -31,7 +33,7 @@ type Codec struct {
 	Betas []string
 }
 
-var _ wire.Codec = Codec{}
+var _ wire.TokenCounter = Codec{}
 
 // Protocol returns "anthropic-messages".
 func (Codec) Protocol() string { return Protocol }
@@ -45,13 +47,39 @@ func (c Codec) version() string {
 
 // Encode implements [wire.Codec].
 func (c Codec) Encode(call *wire.Call, r *wire.Request) error {
+	return c.encode(call, r, false)
+}
+
+// EncodeCount implements [wire.TokenCounter]: the call that counts the input
+// tokens of r. The number is an estimate, and the call has a rate limit of its
+// own.
+func (c Codec) EncodeCount(call *wire.Call, r *wire.Request) error {
+	return c.encode(call, r, true)
+}
+
+// DecodeCount implements [wire.TokenCounter].
+func (Codec) DecodeCount(body []byte) (int64, error) {
+	if p := jsonw.CheckBytes(body); p != nil {
+		return 0, protocolError("the count is not JSON: "+p.Error(), body)
+	}
+	n, ok := jsonw.Parse(string(body)).Get("input_tokens").Int()
+	if !ok || n < 0 {
+		return 0, protocolError("the answer has no number input_tokens", body)
+	}
+	return n, nil
+}
+
+func (c Codec) encode(call *wire.Call, r *wire.Request, count bool) error {
 	call.Reset()
-	e := encoder{codec: c, r: r, call: call, b: call.Body, family: familyOf(r.Model)}
+	e := encoder{codec: c, r: r, call: call, b: call.Body, family: familyOf(r.Model), count: count}
 	e.request()
 	call.Body = e.b
 	call.Path = path
 	call.Framing = wire.FramingSSE
-	if r.Whole {
+	if count {
+		call.Path = countPath
+	}
+	if count || r.Whole {
 		call.Framing = wire.FramingWhole
 	}
 	call.Header = append(call.Header,

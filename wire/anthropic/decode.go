@@ -30,6 +30,7 @@ type decoder struct {
 	id    string // of the message
 	begun bool
 	ended bool
+	alien bool        // an unknown event came before the message began
 	err   *wire.Error // of the end event, nil if it finished
 
 	open  []*block // in the order of their start
@@ -210,6 +211,7 @@ members:
 	if name == "error" {
 		return d.fail(dst, d.errorOf(ev.data))
 	}
+	d.alien = d.alien || !d.begun
 	return other(dst, &ev), nil
 }
 
@@ -373,7 +375,11 @@ func (d *decoder) End(dst []wire.Event, cause error) ([]wire.Event, error) {
 	case cause != nil:
 		return d.fail(dst, wire.AsError(cause, wire.CauseReset))
 	case !d.begun:
-		return d.fail(dst, truncated("the body ended before the message began"))
+		e := truncated("the body ended before the message began")
+		if d.alien {
+			e.Hint = "it has events of no known type: is this the protocol that the server speaks?"
+		}
+		return d.fail(dst, e)
 	}
 	return d.fail(dst, truncated("the body ended before message_stop"))
 }

@@ -19,6 +19,7 @@ import (
 
 type encoder struct {
 	codec    Codec
+	count    bool // only the input tokens are asked for
 	r        *wire.Request
 	call     *wire.Call
 	b        []byte
@@ -107,27 +108,22 @@ func (e *encoder) request() {
 	}
 	e.lit(`{"model":`)
 	e.str(r.Model)
-	e.lit(`,"max_tokens":`)
 	limit := e.maxTokens()
-	e.b = jsonw.AppendInt(e.b, int64(limit))
-	if !r.Whole {
-		e.lit(`,"stream":true`)
+	if !e.count {
+		e.lit(`,"max_tokens":`)
+		e.b = jsonw.AppendInt(e.b, int64(limit))
+		if !r.Whole {
+			e.lit(`,"stream":true`)
+		}
 	}
 	thinking := e.thinking(limit)
-	e.sampling(thinking)
-	e.stopSequences()
+	if !e.count {
+		e.sampling(thinking)
+		e.stopSequences()
+	}
 	e.outputConfig()
-	if r.UserID != "" {
-		e.lit(`,"metadata":{"user_id":`)
-		e.str(r.UserID)
-		e.lit(`}`)
-	}
-	if r.ServiceTier != "" {
-		e.lit(`,"service_tier":`)
-		e.str(r.ServiceTier)
-	}
-	if r.Cache != nil && r.Cache.Key != "" {
-		e.note(wire.NoteDropped, "cache.key", "the protocol has no cache key")
+	if !e.count {
+		e.identity()
 	}
 	e.extra()
 	e.plan()
@@ -138,6 +134,22 @@ func (e *encoder) request() {
 	e.lit("}")
 	if e.marks > maxMarks {
 		e.refuse("", "at most 4 cache breakpoints, not "+strconv.Itoa(e.marks), "mark fewer parts and tools")
+	}
+}
+
+// identity writes who asks and how the request is to be treated.
+func (e *encoder) identity() {
+	if e.r.UserID != "" {
+		e.lit(`,"metadata":{"user_id":`)
+		e.str(e.r.UserID)
+		e.lit(`}`)
+	}
+	if e.r.ServiceTier != "" {
+		e.lit(`,"service_tier":`)
+		e.str(e.r.ServiceTier)
+	}
+	if e.r.Cache != nil && e.r.Cache.Key != "" {
+		e.note(wire.NoteDropped, "cache.key", "the protocol has no cache key")
 	}
 }
 
@@ -351,6 +363,9 @@ func (e *encoder) extra() {
 			if e.r.Extra[j].Name == f.Name {
 				e.refuse(at.String(), strconv.Quote(f.Name)+" is there twice", "")
 			}
+		}
+		if e.count && f.Name != "cache_control" && f.Name != "speed" { // the two that the count takes
+			continue
 		}
 		e.lit(`,`)
 		e.str(f.Name)

@@ -83,7 +83,7 @@ func classify(e *wire.Error) {
 		switch e.Type {
 		case "invalid_request_error":
 			e.Class = wire.ClassBadRequest
-			if overflow(e.Message) {
+			if overflow(e) {
 				e.Class = wire.ClassOverflow
 			}
 		case "authentication_error":
@@ -132,16 +132,38 @@ func classify(e *wire.Error) {
 		e.Class = wire.ClassServer
 	default:
 		e.Class = wire.ClassBadRequest
-		if overflow(e.Message) {
+		if overflow(e) {
 			e.Class = wire.ClassOverflow
 		}
 	}
 }
 
-// overflow knows the texts of an input that is larger than the context: the
-// vendor's own two and the one of Bedrock.
-func overflow(msg string) bool {
-	return strings.Contains(msg, "prompt is too long") ||
-		strings.Contains(msg, "exceed context limit") ||
-		strings.Contains(msg, "Input is too long for requested model")
+// overflow knows the texts of an input that is larger than the context, the
+// vendor's own two and the one of Bedrock, and reads their numbers.
+func overflow(e *wire.Error) bool {
+	if _, rest, ok := strings.Cut(e.Message, "prompt is too long"); ok { // : 213462 tokens > 200000 maximum
+		e.InputTokens, rest = number(rest)
+		e.LimitTokens, _ = number(rest)
+		return true
+	}
+	if _, rest, ok := strings.Cut(e.Message, "exceed context limit"); ok { // : 178959 + 64000 > 200000
+		e.InputTokens, rest = number(rest)
+		if _, rest, ok = strings.Cut(rest, ">"); ok {
+			e.LimitTokens, _ = number(rest)
+		}
+		return true
+	}
+	return strings.Contains(e.Message, "Input is too long for requested model")
+}
+
+// number reads the first number in s and returns what follows it.
+func number(s string) (n int64, rest string) {
+	i := strings.IndexAny(s, "0123456789")
+	if i < 0 {
+		return 0, ""
+	}
+	for ; i < len(s) && s[i]-'0' <= 9 && n < 1<<50; i++ {
+		n = n*10 + int64(s[i]-'0')
+	}
+	return n, s[i:]
 }

@@ -65,6 +65,9 @@ func (r *reader) lines(body io.Reader) error {
 }
 
 func (r *reader) oneLine(line []byte, offset int64) error {
+	if offset == 0 {
+		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+	}
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	if r.limit > 0 && len(line) > r.limit {
 		return limitError(r.limit, offset, nil)

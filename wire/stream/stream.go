@@ -78,6 +78,9 @@ type reader struct {
 	few   [4]wire.Event // where evs begins
 	done  bool          // the end event was handed out, or the caller left
 
+	blocks int    // that were decoded
+	alien  string // the beginning of the first line that was no field
+
 	stray struct { // JSON between the events
 		buf    []byte
 		json   wire.PartialJSON
@@ -92,6 +95,7 @@ const maxStrayNotes = 8
 // block decodes one block and hands its events out. It returns the decoder's
 // error, which is of cause protocol_error if it has none of its own.
 func (r *reader) block(name string, data []byte) error {
+	r.blocks++
 	var err error
 	if r.evs, err = r.dec.Decode(r.evs[:0], name, data); err != nil {
 		err = wire.AsError(err, wire.CauseProtocol)
@@ -158,6 +162,9 @@ func (r *reader) sse(body io.Reader) error {
 	for !r.done {
 		if err := d.Decode(&ev); err == io.EOF {
 			r.flushStray()
+			if r.blocks == 0 && r.alien != "" {
+				return &wire.Error{Cause: wire.CauseProtocol, Message: "the body is no stream of events", Body: r.alien}
+			}
 			return nil
 		} else if err != nil {
 			return err
@@ -252,6 +259,9 @@ func (r *reader) flushStray() {
 }
 
 func (r *reader) strayNote(line []byte) {
+	if r.alien == "" && (len(r.stray.buf) == 0 || r.stray.json.Err() != nil) { // else it is JSON that was cut off
+		r.alien = wire.Excerpt(line)
+	}
 	if r.done || r.stray.notes >= maxStrayNotes {
 		return
 	}
@@ -269,6 +279,7 @@ func (r *reader) whole(body io.Reader) error {
 	if r.limit > 0 && len(data) > r.limit {
 		return limitError(r.limit, 0, nil)
 	}
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	switch p := jsonw.CheckBytes(data); {
 	case p == nil: // whole; what the connection did afterwards counts only if it is not the end
 		if e := r.block("", data); e != nil {
@@ -282,6 +293,9 @@ func (r *reader) whole(body io.Reader) error {
 	}
 	return r.block("", data)
 }
+
+// byteOrderMark is no part of JSON, and some editors write it all the same.
+const byteOrderMark = "\ufeff"
 
 const maxEmptyReads = 100 // in a row, before io.ErrNoProgress
 

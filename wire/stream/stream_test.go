@@ -469,7 +469,7 @@ func TestFaults(t *testing.T) {
 		{"F15 lines", wire.FramingLines, "\n\n", wire.CauseTruncated, "", nil},
 		{"F15 whole", wire.FramingWhole, "", wire.CauseTruncated, "", nil},
 		{"F15 white space", wire.FramingWhole, " \n", wire.CauseTruncated, "", nil},
-		{"F18 a page", wire.FramingSSE, "<!doctype html>\n<title>Sign in</title>\n", wire.CauseTruncated, "", []string{"doctype", "Sign in"}},
+		{"F18 a page", wire.FramingSSE, "<!doctype html>\n<title>Sign in</title>\n", wire.CauseProtocol, "", []string{"doctype", "Sign in"}},
 		{"F18 a page as a document", wire.FramingWhole, "<!doctype html>", wire.CauseProtocol, "", nil},
 		{"F21 unknown fields", wire.FramingSSE, "retry: 5x\nfoo: q\n" + hi + "data: [DONE]\n\n", wire.CauseFinished, "hi", []string{`"foo: q"`}},
 		{"F23 type without data", wire.FramingSSE, "event: ping\n\n" + hi + "data: [DONE]\n\n", wire.CauseFinished, "hi", nil},
@@ -571,12 +571,15 @@ func TestStray(t *testing.T) {
 
 // TestStrayIsBounded: a body of nothing but stray lines makes few notes.
 func TestStrayIsBounded(t *testing.T) {
-	for _, line := range []string{"oops\n", "{oops\n", "{\"a\":\n\n", "[\n"} {
+	for line, cause := range map[string]wire.Cause{
+		"oops\n": wire.CauseProtocol, "{oops\n": wire.CauseProtocol,
+		"{\"a\":\n\n": wire.CauseTruncated, "[\n": wire.CauseTruncated, // JSON that may go on
+	} {
 		r, _ := read(t, strings.NewReader(strings.Repeat(line, 10_000)), wire.FramingSSE, &stream.Options{MaxBlockBytes: 1 << 20})
 		if n := len(r.notes()); n == 0 || n > 20 {
 			t.Errorf("%q: %d notes", line, n)
 		}
-		if r.cause() != wire.CauseTruncated {
+		if r.cause() != cause {
 			t.Errorf("%q: %v", line, r.err)
 		}
 	}
