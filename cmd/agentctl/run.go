@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strings"
 	"unicode"
@@ -90,6 +91,10 @@ func (p *program) run(ctx context.Context) error {
 	}
 	err = p.show(a.Run(ctx, []wire.Message{wire.UserText(task)}), *asJSON)
 	if errors.Is(err, provider.ErrNoKey) {
+		if pre, _ := preset.Lookup(c.Protocol); p.getenv(pre.KeyVariable) != "" {
+			return usageError("the key in " + pre.KeyVariable + " is not sent to " + hostOf(c.BaseURL) +
+				", which is another vendor's; name the variable with its key by --api-key-env")
+		}
 		return usageError("there is no API key" + keyHelp())
 	}
 	return err
@@ -161,7 +166,19 @@ func (p *program) model(c preset.Config, keyEnv, task string) (m agent.Model, na
 	if err != nil {
 		return nil, "", nil, err
 	}
+	if !named { // the key alone decides that a vendor is asked, and paid
+		fmt.Fprintf(p.stderr, "asking %s at %s, with the key in %s\n", name, hostOf(pre.BaseURL), pre.KeyVariable)
+	}
 	return client, name, client.CloseIdleConnections, nil
+}
+
+// hostOf returns the host of an address, for people.
+func hostOf(address string) string {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.Host == "" {
+		return "an address that cannot be read"
+	}
+	return oneLine(u.Host)
 }
 
 // keyHelp lists the environment variables that can hold a key.
@@ -260,8 +277,12 @@ func (p *program) tell(text *textWriter, ev *agent.Event) {
 			fmt.Fprintf(p.stderr, "finish: %s\n", strings.TrimSpace(what))
 		}
 		if !e.Usage.IsZero() {
-			fmt.Fprintf(p.stderr, "usage: %s tokens in (%s from cache), %s out, %d turns\n",
-				e.Usage.InputTokens, e.Usage.CacheReadTokens, e.Usage.OutputTokens, e.Turns)
+			turns := "turns"
+			if e.Turns == 1 {
+				turns = "turn"
+			}
+			fmt.Fprintf(p.stderr, "usage: %s tokens in (%s from cache), %s out, %d %s\n",
+				e.Usage.InputTokens, e.Usage.CacheReadTokens, e.Usage.OutputTokens, e.Turns, turns)
 		}
 	}
 }

@@ -299,7 +299,7 @@ func (c *tap) Write(b []byte) (int, error) {
 
 // ---- a vendor ----
 
-const usageLine = "usage: 5 tokens in (unknown from cache), 7 out, 1 turns\n"
+const usageLine = "usage: 5 tokens in (unknown from cache), 7 out, 1 turn\n"
 
 func TestRun(t *testing.T) {
 	for _, tt := range []struct {
@@ -350,9 +350,9 @@ func TestRun(t *testing.T) {
 			stderr: `agentctl: vendor_error (server): status 502: the vendor answered with status 502 and no error in its own form: body "<html><h1>502 Bad Gateway</h1></html>"; ` +
 				"a web page answered: check the base URL, and what stands between here and the server\n"},
 		{name: "error in the stream", answers: list(answer(join(textBlock("0", "half")[:2], []string{`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`}))),
-			code: exitVendor, stdout: "half\n", stderr: "usage: 5 tokens in (unknown from cache), 1 out, 1 turns\nagentctl: vendor_error (overloaded): status 200: overloaded_error: Overloaded\n"},
+			code: exitVendor, stdout: "half\n", stderr: "usage: 5 tokens in (unknown from cache), 1 out, 1 turn\nagentctl: vendor_error (overloaded): status 200: overloaded_error: Overloaded\n"},
 		{name: "cut", answers: list(answer(join(textBlock("0", "half")[:2]))), code: exitCut, stdout: "half\n",
-			stderr: "usage: 5 tokens in (unknown from cache), 1 out, 1 turns\nagentctl: truncated: status 200: the body ended before message_stop\n"},
+			stderr: "usage: 5 tokens in (unknown from cache), 1 out, 1 turn\nagentctl: truncated: status 200: the body ended before message_stop\n"},
 		{name: "cut after the reason", answers: list(answer(join(textBlock("0", "whole"), stop("end_turn")[:1]))), code: exitCut, stdout: "whole\n",
 			stderr: usageLine + "agentctl: truncated: status 200: the body ended before message_stop\n"},
 		{name: "empty stream", answers: list(answer("")), code: exitCut, stderr: "agentctl: truncated: status 200: the body ended before the message began\n"},
@@ -360,7 +360,7 @@ func TestRun(t *testing.T) {
 			answer(join(textBlock("0", "half")[:2]))(w, r)
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
-		}), code: exitCut, stdout: "half\n", stderr: "usage: 5 tokens in (unknown from cache), 1 out, 1 turns\nagentctl: reset: status 200: unexpected EOF\n"},
+		}), code: exitCut, stdout: "half\n", stderr: "usage: 5 tokens in (unknown from cache), 1 out, 1 turn\nagentctl: reset: status 200: unexpected EOF\n"},
 		{name: "a web page", answers: list(reply(200, "text/html; charset=utf-8", "<!doctype html><title>Sign in</title>")), code: exitProtocol,
 			stderr: `agentctl: protocol_error: status 200: the response has the content type "text/html; charset=utf-8", which is no answer of a model: POST URL/v1/messages: ` +
 				`body "<!doctype html><title>Sign in</title>"; a web page answered: check the base URL, and what stands between here and the server` + "\n"},
@@ -396,7 +396,7 @@ func TestRun(t *testing.T) {
 		{name: "half a call", answers: list(answer(join(callBlock("0", "toolu_1", "read", `{"path":"hel`), stop("max_tokens")))),
 			stderr: "finish: length (max_tokens)\n" + usageLine},
 		{name: "a call that was cut", answers: list(answer(join(callBlock("0", "toolu_1", "read", `{"path":"hello.txt"}`)))), code: exitCut,
-			stderr: "usage: 5 tokens in (unknown from cache), 1 out, 1 turns\nagentctl: truncated: status 200: the body ended before message_stop\n"},
+			stderr: "usage: 5 tokens in (unknown from cache), 1 out, 1 turn\nagentctl: truncated: status 200: the body ended before message_stop\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -613,7 +613,7 @@ func TestRunCancelled(t *testing.T) {
 	p := program{args: []string{"run", "--base-url", v.URL, "x"}, stdin: strings.NewReader(""), stdout: out, stderr: &stderr,
 		getenv: func(string) string { return "" }, dir: t.TempDir()}
 	code := p.main(ctx)
-	if code != exitInterrupted || out.String() != "half\n" || stderr.String() != "usage: 5 tokens in (unknown from cache), 1 out, 1 turns\n" {
+	if code != exitInterrupted || out.String() != "half\n" || stderr.String() != "usage: 5 tokens in (unknown from cache), 1 out, 1 turn\n" {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, out.String(), stderr.String())
 	}
 }
