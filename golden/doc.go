@@ -57,6 +57,13 @@
 // An update writes N.request.json, N.request.head, N.events.txt and notes.txt.
 // The history and the responses are input and never written.
 //
+// # The table
+//
+// [Scenarios] lists the situations that every protocol meets, and [CheckTable]
+// demands a fixture for each of them, in a folder of that name. A protocol that
+// cannot have one says so in a folder with nothing but a file n-a, which holds
+// the reason. Further folders are checked like the others.
+//
 // # Events as text
 //
 // [AppendEvent] writes an event on one line: its kind, for part events the

@@ -55,8 +55,8 @@ type Request struct {
 	// minutes is then seen to be alive, and what came before a cut is kept.
 	Whole bool `json:"whole,omitempty"`
 	// Extra are further top-level members of the body in the vendor's own
-	// words, written in this order. A name that the codec writes itself is
-	// refused.
+	// words, written in this order. A name that the codec writes itself for
+	// this request is refused.
 	Extra []Field `json:"extra,omitempty"`
 	// Headers are further request headers in the vendor's own words, without
 	// credentials.
@@ -144,6 +144,8 @@ type Reasoning struct {
 	// Replay says which reasoning of earlier turns goes back. The zero value
 	// follows the rules of the target.
 	Replay ReasoningReplay `json:"replay,omitempty"`
+	// Vendor is a JSON object of further settings in the vendor's own words.
+	Vendor string `json:"vendor,omitempty"`
 }
 
 // ReasoningReplay says whether reasoning of earlier turns goes back to the

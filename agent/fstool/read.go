@@ -16,6 +16,10 @@ import (
 // MaxReadBytes is how many bytes of a file one call of read returns at most.
 const MaxReadBytes = 256 << 10
 
+// MaxImageBytes is the size in bytes of the largest image that read returns.
+// Vendors take images up to about 5 MB in base64.
+const MaxImageBytes = 3_750_000
+
 // headBytes is how much of a file's beginning is looked at to tell text from
 // other things.
 const headBytes = 8 << 10
@@ -32,7 +36,8 @@ type readArgs struct {
 	EndLine   *int64 `json:"end_line"`
 }
 
-// Read returns the tool read, which returns a text file or a range of its lines.
+// Read returns the tool read, which returns a text file or a range of its lines,
+// or an image (PNG, JPEG, GIF, WebP, told by its bytes) as a media part.
 // A line ends with a line feed, which belongs to it; the last one may have none.
 //
 // The result holds the exact bytes of the lines as a text part of its own,
@@ -50,7 +55,7 @@ func Read(root *os.Root) agent.Tool {
 	return agent.Tool{
 		Tool: wire.Tool{
 			Name:        "read",
-			Description: "Returns the text of a file, or a range of its lines, exactly as it is. Long output is cut, with a word on how to go on.",
+			Description: "Returns the text of a file, or a range of its lines, exactly as it is; of an image, the image. Long text is cut, with a word on how to go on.",
 			Schema:      readSchema,
 		},
 		Run: func(ctx context.Context, args string) ([]wire.Part, error) {
@@ -83,6 +88,18 @@ func read(ctx context.Context, root *os.Root, in readArgs) ([]wire.Part, error) 
 		return nil, err
 	}
 	defer f.Close()
+	if img, err := readImage(ctx, f); err != nil {
+		return nil, explain(root, in.Path, err)
+	} else if img != nil {
+		switch {
+		case in.StartLine != nil || in.EndLine != nil:
+			return nil, fmt.Errorf("%q is an image, which has no lines: leave start_line and end_line out", in.Path)
+		case len(img) > MaxImageBytes:
+			return nil, fmt.Errorf("%q is an image of more than %d bytes, which is too large to be shown", in.Path, MaxImageBytes)
+		}
+		part := wire.ImagePart(img)
+		return []wire.Part{wire.TextPart(fmt.Sprintf("[%s, %d bytes]", part.Media.Type, len(img))), part}, nil
+	}
 	if err := w.read(ctx, f); err != nil {
 		var odd *notText
 		switch {
@@ -114,6 +131,23 @@ func read(ctx context.Context, root *os.Root, in readArgs) ([]wire.Part, error) 
 		parts = append(parts, wire.TextPart("["+note+"]"))
 	}
 	return parts, nil
+}
+
+// readImage returns the bytes of an image, one more than [MaxImageBytes] at the
+// most. Of any other file it returns nil, and the file stands at its beginning.
+func readImage(ctx context.Context, f *os.File) ([]byte, error) {
+	head := make([]byte, 16)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil || wire.SniffImage(head[:n]) == "" {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(f, MaxImageBytes+1))
 }
 
 // openFile opens a regular file, and says for the model why it cannot.

@@ -54,21 +54,11 @@ func (p *program) decode(ctx context.Context) error {
 	if n := count(*asJSON, *summary, *frames); n > 1 {
 		return usageError("--json, --summary and --frames exclude each other")
 	}
-	in := p.stdin
-	if len(args) == 1 && args[0] != "-" {
-		f, err := os.Open(p.path(args[0]))
-		if err != nil {
-			return usageError(err.Error())
-		}
-		defer f.Close()
-		in = f
+	in, done, err := p.input(ctx, args)
+	if err != nil {
+		return err
 	}
-	if f, ok := in.(*os.File); ok {
-		if st, err := f.Stat(); err == nil && st.IsDir() {
-			return usageError(f.Name() + " is a directory")
-		}
-	}
-	in = &cancelReader{ctx, in}
+	defer done()
 	out := &lineWriter{w: p.stdout}
 	if *frames {
 		return p.frames(in, out)
@@ -122,6 +112,25 @@ func (p *program) decode(ctx context.Context) error {
 		out.json(summarize(&b))
 	}
 	return out.err
+}
+
+// input returns what a verb reads: the file that args name, or stdin.
+func (p *program) input(ctx context.Context, args []string) (in io.Reader, done func(), err error) {
+	in, done = p.stdin, func() {}
+	if len(args) == 1 && args[0] != "-" {
+		f, err := os.Open(p.path(args[0]))
+		if err != nil {
+			return nil, nil, usageError(err.Error())
+		}
+		in, done = f, func() { f.Close() }
+	}
+	if f, ok := in.(*os.File); ok {
+		if st, err := f.Stat(); err == nil && st.IsDir() {
+			done()
+			return nil, nil, usageError(f.Name() + " is a directory")
+		}
+	}
+	return &cancelReader{ctx, in}, done, nil
 }
 
 func count(bs ...bool) (n int) {

@@ -45,6 +45,7 @@ const (
 const usage = `agentctl runs an agent and shows what goes over the wire.
 
   agentctl run [flags] "task"       run an agent with tools that read files here
+  agentctl encode [flags] [file|-]  show the exact request of a history
   agentctl decode [flags] [file|-]  show a recorded response as events
 
 "agentctl VERB -h" lists the flags of a verb. Without any key,
@@ -93,6 +94,8 @@ func (p *program) main(ctx context.Context) int {
 	switch verb {
 	case "run":
 		err = p.run(ctx)
+	case "encode":
+		err = p.encode(ctx)
 	case "decode":
 		err = p.decode(ctx)
 	case "help", "-h", "-help", "--help":

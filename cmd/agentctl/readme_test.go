@@ -137,12 +137,17 @@ func flagsIn(text string) []string {
 // the flags that there are.
 func TestReadmeFlags(t *testing.T) {
 	text := section(t, "agentctl")
-	run, decode, ok := strings.Cut(text, "\n`decode -p ")
+	run, encode, ok := strings.Cut(text, "\n`encode -p ")
+	if !ok {
+		t.Fatal("the README has no paragraph on encode")
+	}
+	encode, decode, ok := strings.Cut(encode, "\n`decode -p ")
 	if !ok {
 		t.Fatal("the README has no paragraph on decode")
 	}
+	encode = "`encode -p " + encode
 	decode, _, _ = strings.Cut("`decode -p "+decode, "\nExit codes")
-	for verb, told := range map[string]string{"run": run, "decode": decode} {
+	for verb, told := range map[string]string{"run": run, "encode": encode, "decode": decode} {
 		t.Run(verb, func(t *testing.T) {
 			helped := flagsIn(help(t, verb, "-h"))
 			if len(helped) < 4 {

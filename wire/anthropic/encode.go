@@ -25,6 +25,7 @@ type encoder struct {
 	findings []wire.Finding
 
 	role  string    // of the message that is open in b, "" before the first
+	tail  string    // its vendor members
 	last  textBlock // the last block of b, if it is a text of the assistant's
 	marks int       // cache breakpoints written
 	auto  autoMarks
@@ -44,6 +45,7 @@ type textBlock struct {
 type autoMarks struct {
 	tools, system bool
 	part          *wire.Part
+	mark          wire.CacheMark // of part
 }
 
 func (e *encoder) note(code wire.NoteCode, path, detail string) {
@@ -69,9 +71,35 @@ func (e *encoder) raw(s string, at place) {
 	}
 }
 
-// reserved are the top-level names that the codec writes itself.
-var reserved = [...]string{"model", "max_tokens", "messages", "system", "stream", "stop_sequences", "temperature",
-	"top_p", "top_k", "tools", "tool_choice", "thinking", "output_config", "metadata", "service_tier"}
+// writes reports whether the codec writes a top-level member itself.
+func (e *encoder) writes(name string) bool {
+	r := e.r
+	switch name {
+	case "model", "max_tokens", "messages", "stream":
+		return true
+	case "system":
+		return len(r.System) > 0
+	case "stop_sequences":
+		return len(r.StopSequences) > 0
+	case "temperature":
+		return r.Temperature != nil
+	case "top_p":
+		return r.TopP != nil
+	case "top_k":
+		return r.TopK != nil
+	case "tools", "tool_choice":
+		return len(r.Tools) > 0
+	case "thinking":
+		return r.Reasoning != nil && (r.Reasoning.Mode != "" || r.Reasoning.Budget > 0 || r.Reasoning.Display != "")
+	case "output_config":
+		return r.Output != nil || r.Reasoning != nil && r.Reasoning.Effort != ""
+	case "metadata":
+		return r.UserID != ""
+	case "service_tier":
+		return r.ServiceTier != ""
+	}
+	return false
+}
 
 func (e *encoder) request() {
 	r := e.r
@@ -158,7 +186,9 @@ func (e *encoder) thinking(limit int) thinkingState {
 		if !e.family.disabled {
 			refuse("way to switch thinking off")
 		}
-		e.lit(`,"thinking":{"type":"disabled"}`)
+		e.lit(`,"thinking":{"type":"disabled"`)
+		e.members(g.Vendor, field("reasoning"))
+		e.lit(`}`)
 		if g.Display != "" {
 			e.note(wire.NoteDropped, "reasoning.display", "thinking is off")
 		}
@@ -199,6 +229,9 @@ func (e *encoder) thinking(limit int) thinkingState {
 	case g.Mode != "":
 		e.refuse("reasoning.mode", "no such mode: "+string(g.Mode), "one of on, off, between_tools")
 		return st
+	case g.Vendor != "":
+		e.refuse("reasoning.vendor", "there is no thinking that it could belong to", "set a mode")
+		return st
 	default:
 		return st
 	}
@@ -206,6 +239,7 @@ func (e *encoder) thinking(limit int) thinkingState {
 		e.lit(`,"display":`)
 		e.str(g.Display)
 	}
+	e.members(g.Vendor, field("reasoning"))
 	e.lit(`}`)
 	return st
 }
@@ -326,10 +360,8 @@ func (e *encoder) extra() {
 	for i := range e.r.Extra {
 		f := &e.r.Extra[i]
 		at := item("extra", i)
-		for _, name := range reserved {
-			if f.Name == name {
-				e.refuse(at.String(), strconv.Quote(name)+" is written by the codec", "use the field of the request")
-			}
+		if e.writes(f.Name) {
+			e.refuse(at.String(), strconv.Quote(f.Name)+" is written by the codec", "use the field of the request")
 		}
 		for j := range i {
 			if e.r.Extra[j].Name == f.Name {
@@ -484,6 +516,9 @@ func (e *encoder) members(vendor string, at place) {
 		return
 	}
 	for c := v.Members(); c.Next(); {
+		if c.Name() == "cache_control" {
+			e.marks++
+		}
 		e.lit(`,`)
 		e.raw(string(c.Key()), at)
 		e.lit(`:`)

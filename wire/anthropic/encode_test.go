@@ -362,11 +362,11 @@ func TestEncodeMedia(t *testing.T) {
 	}
 	runEncode(t, []encodeCase{
 		{name: "bytes of a PNG", req: wire.Request{Messages: []wire.Message{user(wire.ImagePart([]byte(png)))}}, want: b64("image/png", "iVBORw0KGgpyZXN0")},
-		{name: "JPEG that says PNG", req: req(wire.Media{Type: "image/png", Data: []byte(jpeg)}), want: b64("image/jpeg", "/9j/4HJlc3Q=")},
+		{name: "JPEG that says PNG", req: req(wire.Media{Type: "image/png", Data: []byte(jpeg)}), want: b64("image/jpeg", "/9j/4HJlc3Q="), notes: []string{"repaired messages[0].parts[0].media.type"}},
 		{name: "JPEG that says jpg", req: req(wire.Media{Type: "image/jpg", Data: []byte(jpeg)}), want: b64("image/jpeg", "/9j/4HJlc3Q=")},
 		{name: "unknown bytes that say jpg", req: req(wire.Media{Type: "image/jpg", Data: []byte("x")}), want: b64("image/jpeg", "eA==")},
 		{name: "GIF", req: req(wire.Media{Data: []byte("GIF89a")}), want: b64("image/gif", "R0lGODlh")},
-		{name: "WebP", req: req(wire.Media{Type: "IMAGE/PNG", Data: []byte("RIFFxxxxWEBP")}), want: b64("image/webp", "UklGRnh4eHhXRUJQ")},
+		{name: "WebP", req: req(wire.Media{Type: "IMAGE/PNG", Data: []byte("RIFFxxxxWEBP")}), want: b64("image/webp", "UklGRnh4eHhXRUJQ"), notes: []string{"repaired messages[0].parts[0].media.type"}},
 		{name: "unknown bytes without a type", req: req(wire.Media{Data: []byte("x")}), findings: []string{"messages[0].parts[0].media.type"}},
 		{name: "type without a place", req: req(wire.Media{Type: "audio/wav", Data: []byte("x")}), findings: []string{"messages[0].parts[0].media.type"}},
 		{name: "URL", req: req(wire.Media{Type: "image/png", URL: "https://example.test/a.png?x=1&y=2"}),
@@ -656,7 +656,7 @@ func TestEncodeSettings(t *testing.T) {
 		{name: "broken output schema", req: wire.Request{Output: &wire.OutputFormat{Kind: wire.OutputJSONSchema, Schema: `{`}}, findings: []string{"output.schema"}},
 		{name: "extra", req: wire.Request{Extra: []wire.Field{{Name: "speed", Raw: ` "fast" `}, {Name: "container", Raw: `{"id": "c"}`}}},
 			want: `,"speed":"fast","container":{"id": "c"}` + hi},
-		{name: "extra that is reserved", req: wire.Request{Extra: []wire.Field{{Name: "messages", Raw: "[]"}, {Name: "tools", Raw: "[]"}}}, findings: []string{"extra[0]", "extra[1]"}},
+		{name: "extra that is reserved", req: wire.Request{Extra: []wire.Field{{Name: "messages", Raw: "[]"}, {Name: "stream", Raw: "false"}}}, findings: []string{"extra[0]", "extra[1]"}},
 		{name: "extra twice", req: wire.Request{Extra: []wire.Field{{Name: "x", Raw: "1"}, {Name: "x", Raw: "2"}}}, findings: []string{"extra[1]"}},
 		{name: "extra that is no JSON", req: wire.Request{Extra: []wire.Field{{Name: "x", Raw: "1 2"}, {Name: "y", Raw: ""}}}, findings: []string{"extra[0]", "extra[1]"}},
 		{name: "extra with half a character", req: wire.Request{Extra: []wire.Field{{Name: "x", Raw: `"\udc00"`}}}, want: `,"x":"\ufffd"` + hi, notes: []string{"repaired extra[0]"}},
@@ -727,9 +727,17 @@ func TestEncodeCache(t *testing.T) {
 			want: msgs(`{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral","ttl":"1h"}}]}`)},
 		{name: "no policy", req: wire.Request{Tools: tools, System: system, Cache: &wire.CachePolicy{TTL: "1h"}}, want: body("", "", hi)},
 		{name: "own marks win", req: wire.Request{Cache: auto, Tools: tools, System: system,
-			Messages: []wire.Message{user(marked(text("1"), "1h"), marked(text("2"), ""), text("3"))}},
-			want: body("", mark, msgs(`{"role":"user","content":[{"type":"text","text":"1","cache_control":{"type":"ephemeral","ttl":"1h"}},`+
+			Messages: []wire.Message{user(marked(text("1"), ""), marked(text("2"), ""), text("3"))}},
+			want: body("", mark, msgs(`{"role":"user","content":[{"type":"text","text":"1"`+mark+`},`+
 				`{"type":"text","text":"2"`+mark+`},{"type":"text","text":"3"`+mark+`}]}`))},
+		{name: "an hour before five minutes", req: wire.Request{Cache: auto, Tools: tools, System: system,
+			Messages: []wire.Message{user(marked(text("1"), "1h"), text("2"))}}, notes: []string{"dropped cache.auto", "dropped cache.auto"},
+			want: body("", "", msgs(`{"role":"user","content":[{"type":"text","text":"1","cache_control":{"type":"ephemeral","ttl":"1h"}},`+
+				`{"type":"text","text":"2"`+mark+`}]}`))},
+		{name: "five minutes before an hour", req: wire.Request{Cache: &wire.CachePolicy{Auto: true, TTL: "1h"}, Tools: tools, System: system,
+			Messages: []wire.Message{user(marked(text("1"), ""), text("2"))}},
+			want: body(`,"cache_control":{"type":"ephemeral","ttl":"1h"}`, `,"cache_control":{"type":"ephemeral","ttl":"1h"}`, msgs(`{"role":"user","content":[{"type":"text","text":"1"`+mark+`},`+
+				`{"type":"text","text":"2"`+mark+`}]}`))},
 		{name: "no room", req: wire.Request{Cache: auto, Tools: tools, System: system, Messages: []wire.Message{four, assistant(text("a")), wire.UserText("b")}},
 			want: body("", "", msgs(`{"role":"user","content":[{"type":"text","text":"1"`+mark+`},{"type":"text","text":"2"`+mark+`},{"type":"text","text":"3"`+mark+
 				`},{"type":"text","text":"4"`+mark+`}]},{"role":"assistant","content":[{"type":"text","text":"a"}]},{"role":"user","content":[{"type":"text","text":"b"}]}`))},

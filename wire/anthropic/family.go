@@ -76,7 +76,7 @@ func bare(model string) string {
 	if i := strings.LastIndexByte(model, '-'); i > 0 && len(model)-i == len("-20251101") && digits(model[i+1:]) {
 		model = model[:i]
 	}
-	return strings.ReplaceAll(model, ".", "-")
+	return strings.TrimSuffix(strings.ReplaceAll(model, ".", "-"), "-0") // sonnet-4-0 is sonnet-4
 }
 
 func digits(s string) bool {

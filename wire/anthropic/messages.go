@@ -47,7 +47,7 @@ func (e *encoder) messages() {
 		if e.role == roleAssistant {
 			e.prefill()
 		}
-		e.lit(`]}`)
+		e.close()
 	}
 	e.lit(`]`)
 }
@@ -62,20 +62,28 @@ func (e *encoder) roleOf(m *wire.Message) string {
 	return roleUser
 }
 
+// close ends the message that is open.
+func (e *encoder) close() {
+	e.lit(`]`)
+	e.members(e.tail, field("messages"))
+	e.lit(`}`)
+}
+
 // begin opens a block in a message of role, and the message where one of
-// another role is open.
-func (e *encoder) begin(role string) {
+// another role is open. Tail are the vendor members of the message.
+func (e *encoder) begin(role, tail string) {
 	e.last = textBlock{}
-	if e.role == role {
+	if e.role == role && e.tail == tail {
 		e.lit(`,`)
 		return
 	}
 	if e.role != "" {
-		e.lit(`]},`)
+		e.close()
+		e.lit(`,`)
 	} else if role != roleUser {
 		e.refuse("messages", "the first message must be the user's", "begin the conversation with a user message")
 	}
-	e.role = role
+	e.role, e.tail = role, tail
 	e.lit(`{"role":"`)
 	e.lit(role)
 	e.lit(`","content":[`)
@@ -216,6 +224,9 @@ func (e *encoder) fate(m *wire.Message, p *wire.Part) fate {
 	if p.Kind == wire.PartToolCall {
 		return sent
 	}
+	if p.Kind == wire.PartOpaque && p.Name == "fallback" && e.ownHost(m.Origin) {
+		return sent // it tells that another model answered, which the origin then names
+	}
 	if !e.own(m.Origin) {
 		return foreign
 	}
@@ -250,9 +261,13 @@ func (e *encoder) own(o *wire.Origin) bool {
 	if o == nil {
 		return true
 	}
-	return (o.Protocol == "" || o.Protocol == Protocol) &&
-		(o.Endpoint == "" || e.r.Endpoint == "" || o.Endpoint == e.r.Endpoint) &&
-		(o.Model == "" || o.Model == e.r.Model || bare(o.Model) == bare(e.r.Model))
+	return e.ownHost(o) && (o.Model == "" || o.Model == e.r.Model || bare(o.Model) == bare(e.r.Model))
+}
+
+// ownHost reports whether an answer came from the host that the request goes to.
+func (e *encoder) ownHost(o *wire.Origin) bool {
+	return o == nil || (o.Protocol == "" || o.Protocol == Protocol) &&
+		(o.Endpoint == "" || e.r.Endpoint == "" || o.Endpoint == e.r.Endpoint)
 }
 
 // silent reports whether nothing of m is sent.
@@ -295,7 +310,12 @@ func (e *encoder) message(i int, role string, w which) {
 			e.note(wire.NoteDropped, at.String(), string(p.Kind)+": "+fates[f])
 			continue
 		}
-		e.begin(e.blockRole(role, m))
+		r := e.blockRole(role, m)
+		tail := ""
+		if r == roleSystem {
+			tail = m.Vendor
+		}
+		e.begin(r, tail)
 		if p.Kind == wire.PartToolCall && e.find(e.turn, wire.PartToolCall, p.ID) != p {
 			e.refuse(at.String()+".id", "the call "+strconv.Quote(p.ID)+" is there twice", "give every call of a turn its own id")
 		}
@@ -360,9 +380,13 @@ func (e *encoder) block(p *wire.Part, own bool, at place) {
 		e.media(p, own, at)
 	case wire.PartOpaque:
 		e.raw(p.Vendor, at)
-		if c := jsonw.Parse(p.Vendor).Members(); !c.Next() {
+		v := jsonw.Parse(p.Vendor)
+		if c := v.Members(); !c.Next() {
 			e.refuse(at.String()+".vendor", "an opaque part holds the whole block as a JSON object", "")
 			return
+		}
+		if v.Get("cache_control").Exists() {
+			e.marks++
 		}
 		if p.Cache == nil && p != e.auto.part {
 			return
@@ -371,7 +395,7 @@ func (e *encoder) block(p *wire.Part, own bool, at place) {
 	}
 	switch {
 	case p == e.auto.part:
-		e.mark(&wire.CacheMark{TTL: e.r.Cache.TTL})
+		e.mark(&e.auto.mark)
 	case p.Cache != nil && p.Kind == wire.PartReasoning:
 		e.note(wire.NoteDropped, at.String()+".cache", "reasoning cannot carry a cache mark")
 	default:
@@ -483,6 +507,9 @@ func (e *encoder) media(p *wire.Part, own bool, at place) {
 		e.refuse(at.String()+".media", "exactly one of data, url and file_id must be given", "")
 	}
 	typ := m.MediaType()
+	if said := strings.ToLower(m.Type); len(m.Data) > 0 && said != "" && said != typ && said != "image/jpg" {
+		e.note(wire.NoteRepaired, at.String()+".media.type", "the bytes are "+typ+", not "+said)
+	}
 	image := strings.HasPrefix(typ, "image/") || typ == ""
 	if image {
 		e.lit(`{"type":"image","source":{`)
