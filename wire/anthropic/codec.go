@@ -109,7 +109,7 @@ func (c Codec) Check(r *wire.Request) []wire.Finding {
 	var call wire.Call
 	e := encoder{codec: c, r: r, call: &call, family: familyOf(r.Model)}
 	e.request()
-	return e.findings
+	return e.check()
 }
 
 // NewDecoder implements [wire.Codec].

@@ -56,6 +56,11 @@
 //	                thinking that the model lacks, free-form tools, an output format other than a JSON
 //	                schema, more than 4 cache breakpoints, names and values that cannot be sent
 //
+// [Codec.Check] tells all of that and every other rule and limit of the protocol
+// that can be seen in a request, also what encoding would mend or leave out. Only
+// what cannot be written at all keeps a request from being encoded: a history that
+// the server would refuse can still be looked at.
+//
 // What depends on the model is decided by its name; a name that is unknown is
 // let through with everything that the protocol has, and the server decides.
 //

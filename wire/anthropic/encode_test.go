@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tidwall/gjson"
 
 	"github.com/handwire/handwire/wire"
@@ -219,8 +220,9 @@ func runEncode(t *testing.T, cases []encodeCase) {
 			if d := cmp.Diff(tc.notes, codes(call.Notes)); d != "" {
 				t.Errorf("notes (-want +got):\n%s%v", d, call.Notes)
 			}
-			if d := cmp.Diff(tc.findings, findingPaths(tc.codec.Check(r))); d != "" {
-				t.Errorf("Check (-want +got):\n%s", d)
+			// Check begins with what Encode refuses; its own rules have a test of theirs.
+			if all := findingPaths(tc.codec.Check(r)); len(all) < len(tc.findings) || cmp.Diff(tc.findings, all[:len(tc.findings):len(tc.findings)], cmpopts.EquateEmpty()) != "" {
+				t.Errorf("Check gives %q, which does not begin with %q", all, tc.findings)
 			}
 			if err != nil {
 				return

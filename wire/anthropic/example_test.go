@@ -69,6 +69,7 @@ func ExampleCodec_Check() {
 	r := wire.Request{
 		Model:         "claude-opus-5-5",
 		StopSequences: []string{" "},
+		Tools:         []wire.Tool{{Name: "weather"}},
 		Messages: []wire.Message{
 			wire.UserText("Is it raining in Oslo?"),
 			{Role: wire.RoleAssistant, Parts: []wire.Part{wire.ToolCallPart("toolu_1", "weather", `{"city":"Oslo"}`)}},

@@ -189,7 +189,8 @@ type exception struct {
 
 var exceptions = map[string]exception{
 	"am-openinference-ic-test-instrumentor-test-anthropic-instrumentation-image-input-messages-with-stream": {
-		why: "the bytes are a JPEG and were sent as image/png; the type follows the bytes",
+		why:   "the bytes are a JPEG and were sent as image/png; the type follows the bytes",
+		notes: []string{"repaired messages[0].parts[1].media.type"},
 		rewrite: func(body map[string]any) {
 			eachBlock(body, func(b map[string]any) {
 				if b["type"] == "image" {
