@@ -46,7 +46,7 @@ func graphRows() []graphRow {
 		{"sse", true, nil},
 		{"retry", false, nil}, // it speaks of times and reads no clock, but is not held to the rest
 		{"wire", true, []string{"wire/internal/jsonw"}},
-		{"wire/internal/jsonw", true, []string{gjsonp}},
+		{"wire/internal/jsonw", true, nil},
 		{"wire/stream", true, []string{"wire", "sse", "wire/internal/jsonw"}},
 		{"provider", false, []string{"wire", "wire/stream", "sse", "retry"}},
 		{"provider/preset", false, append([]string{"provider", "wire"}, graphCodecs...)},
@@ -56,10 +56,10 @@ func graphRows() []graphRow {
 		{"cmd/agentctl", false, []string{"sse", "retry", "wire", "wire/stream", "provider", "provider/preset", "agent", "agent/fstool", "golden", gjsonp}},
 	}
 	for _, c := range graphCodecs {
-		rows = append(rows, graphRow{c, true, []string{"wire", "wire/internal/", gjsonp}})
+		rows = append(rows, graphRow{c, true, []string{"wire", "wire/internal/"}})
 	}
-	for _, name := range []string{"wire/internal/schema"} {
-		rows = append(rows, graphRow{name, true, []string{"wire/internal/jsonw", gjsonp}})
+	for _, name := range []string{"wire/internal/schema", "wire/internal/codec"} {
+		rows = append(rows, graphRow{name, true, []string{"wire/internal/jsonw"}})
 	}
 	last := &rows[10]
 	last.may = append(last.may, graphCodecs...)

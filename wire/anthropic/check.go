@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -36,7 +37,7 @@ type checker struct {
 
 // piece is a part of a message, or of a result.
 type piece struct {
-	at   place
+	at   codec.Place
 	m    *wire.Message
 	p    *wire.Part
 	fate fate
@@ -56,7 +57,7 @@ type run struct {
 
 type found struct {
 	rank int
-	at   place
+	at   codec.Place
 	wire.Finding
 }
 
@@ -81,7 +82,7 @@ func (e *encoder) check() []wire.Finding {
 	c.settings()
 	c.marks()
 	slices.SortStableFunc(c.found, func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.at.i, b.at.i), cmp.Compare(a.at.part, b.at.part), cmp.Compare(a.at.deep, b.at.deep))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), a.at.Compare(b.at))
 	})
 	for i := range c.found {
 		e.findings = append(e.findings, c.found[i].Finding)
@@ -90,8 +91,8 @@ func (e *encoder) check() []wire.Finding {
 }
 
 // add tells of a rule that is broken at a place, or at a field of it.
-func (c *checker) add(at place, field, rule, remedy string) {
-	rank := slices.Index(fieldOrder[:], at.list)
+func (c *checker) add(at codec.Place, field, rule, remedy string) {
+	rank := slices.Index(fieldOrder[:], at.List())
 	c.found = append(c.found, found{rank, at, wire.Finding{Path: at.String() + field, Rule: rule, Remedy: remedy}})
 }
 
@@ -129,7 +130,7 @@ func (c *checker) beta(names ...string) bool {
 }
 
 // look lays out one part.
-func (c *checker) look(at place, m *wire.Message, p *wire.Part, f fate) piece {
+func (c *checker) look(at codec.Place, m *wire.Message, p *wire.Part, f fate) piece {
 	b := piece{at: at, m: m, p: p, fate: f, own: c.e.own(m.Origin)}
 	if p.Vendor != "" && (p.Kind == wire.PartOpaque || b.own && !unfinished(m, p)) && jsonw.Valid(p.Vendor) {
 		b.raw = jsonw.Parse(p.Vendor)
@@ -165,13 +166,13 @@ func (c *checker) read() {
 	var empty []int // messages without a part
 	for i := range ms {
 		m := &ms[i]
-		at := item("messages", i)
+		at := codec.Item("messages", i)
 		own := c.e.own(m.Origin)
 		role := c.e.roleOf(m)
 		from, sends := len(c.pieces), false
 		for j := range m.Parts {
 			p := &m.Parts[j]
-			b := c.look(partPlace(i, j), m, p, c.e.fate(m, p))
+			b := c.look(codec.Part(i, j), m, p, c.e.fate(m, p))
 			c.pieces = append(c.pieces, b)
 			sends = sends || b.fate == sent
 			c.unsent(&b)
@@ -195,7 +196,7 @@ func (c *checker) read() {
 			continue
 		case n > 0 && c.runs[n-1].role == role:
 			if gap >= 0 && role == roleAssistant { // 3.2, 3.3: blank blocks are dropped, neighbours of one role merge
-				c.add(item("messages", gap), "", "nothing of this message can be sent, and the assistant's messages around it become one",
+				c.add(codec.Item("messages", gap), "", "nothing of this message can be sent, and the assistant's messages around it become one",
 					"give it text, or remove it together with the answer to it")
 				if k, ok := slices.BinarySearch(empty, gap); ok { // told
 					empty = slices.Delete(empty, k, k+1)
@@ -220,10 +221,10 @@ func (c *checker) read() {
 		}
 	}
 	for _, i := range empty { // 3.3: non-empty, but for a final message of the assistant's
-		c.add(item("messages", i), "", "a message must have content", "leave the message out"+encodeOmits)
+		c.add(codec.Item("messages", i), "", "a message must have content", "leave the message out"+encodeOmits)
 	}
 	if len(c.runs) > maxMessages { // 2.1
-		c.add(field("messages"), "", "at most 100,000 messages, not "+strconv.Itoa(len(c.runs)), "begin a new conversation with a summary of this one")
+		c.add(codec.Field("messages"), "", "at most 100,000 messages, not "+strconv.Itoa(len(c.runs)), "begin a new conversation with a summary of this one")
 	}
 }
 
@@ -257,9 +258,9 @@ func (c *checker) unsent(b *piece) {
 // turns judges the order of the runs, of what is in them, and the pairs of calls
 // and results.
 func (c *checker) turns() {
-	calls := map[string]int{}   // ids of calls, with the run
-	open := map[string]place{}  // server tools without a result
-	sets := map[string]string{} // ids of calls with their toolset
+	calls := map[string]int{}        // ids of calls, with the run
+	open := map[string]codec.Place{} // server tools without a result
+	sets := map[string]string{}      // ids of calls with their toolset
 	for t := range c.runs {
 		r := &c.runs[t]
 		switch r.role {
@@ -303,7 +304,7 @@ func (c *checker) turns() {
 		}
 	}
 	if len(c.e.r.Tools) == 0 && slices.ContainsFunc(c.runs, func(r run) bool { return r.calls+r.resulted > 0 }) { // 2.5
-		c.add(field("tools"), "", "a history with calls needs the tools again", "give the tools, and tool choice none if no call is wanted")
+		c.add(codec.Field("tools"), "", "a history with calls needs the tools again", "give the tools, and tool choice none if no call is wanted")
 	}
 }
 
@@ -336,7 +337,7 @@ func (c *checker) toolsets(r *run, sets map[string]string) {
 			c.add(b.at, ".vendor", "the result of a toolset's call must say the toolset", `put {"toolset_name":`+strconv.Quote(set)+`} into its vendor object`)
 		}
 		for k := range b.p.Parts {
-			in := c.look(b.at.inner(k), b.m, &b.p.Parts[k], sent)
+			in := c.look(b.at.Inner(k), b.m, &b.p.Parts[k], sent)
 			if in.typ != "text" && in.typ != "image" && in.typ != "" { // 2.3
 				c.add(in.at, "", "the result of a toolset's call holds text and images alone", "give it as text")
 			}
@@ -345,7 +346,7 @@ func (c *checker) toolsets(r *run, sets map[string]string) {
 }
 
 // openServerTools judges how a turn goes on in which a server tool has no result.
-func (c *checker) openServerTools(r, next *run, open map[string]place) {
+func (c *checker) openServerTools(r, next *run, open map[string]codec.Place) {
 	if r.calls > 0 && next.role == roleUser {
 		for i := next.from; i < next.to && next.others > 0; i++ { // 3.7
 			if b := &c.pieces[i]; b.fate == sent && b.typ != "tool_result" {
@@ -369,7 +370,7 @@ func (c *checker) systemRun(t int) {
 		return // Encode refuses it
 	}
 	r, before := &c.runs[t], &c.runs[t-1]
-	at := item("messages", r.first)
+	at := codec.Item("messages", r.first)
 	const remedy = "put it behind a user message or the results, at the end or before the assistant's answer"
 	switch {
 	case before.calls > 0 && before.role == roleAssistant:
@@ -420,11 +421,11 @@ func (c *checker) call(b *piece) {
 	if !b.own {
 		return
 	}
-	if !validName(b.p.ID, maxIDLen) { // 2.5: the pattern; 64 is a cap of ours
+	if !codec.ValidName(b.p.ID, maxIDLen) { // 2.5: the pattern; 64 is a cap of ours
 		c.add(b.at, ".id", "the id of a call is letters, digits, _ and -, and here at most 64 of them, the vendor's own limit being unknown",
 			"give the call and its result another id; Encode renames both")
 	}
-	if !validName(b.p.Name, 128) { // 2.5
+	if !codec.ValidName(b.p.Name, 128) { // 2.5
 		c.add(b.at, ".name", "the name of a tool is 1 to 128 letters, digits, _ or -", "use the tool's name as it is declared; Encode renames it")
 	}
 }
@@ -439,7 +440,7 @@ func (c *checker) ending() {
 	if r.role != roleAssistant || !c.e.family.prefill || last.Ending != nil && last.Ending.Finish == wire.FinishPause {
 		return // what the family refuses Encode has told
 	}
-	at := item("messages", r.last)
+	at := codec.Item("messages", r.last)
 	const remedy = "end the conversation with a user message"
 	if c.thinking.on && c.known { // 3.8
 		c.add(at, "", "an assistant message cannot be continued with thinking on", remedy+", or switch thinking off")

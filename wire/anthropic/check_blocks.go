@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -105,7 +106,7 @@ func (c *checker) content() {
 		most = 600
 	}
 	if all.images > most { // 2.3
-		c.add(field("messages"), "", "at most "+strconv.Itoa(most)+" images in a request to this model, not "+strconv.Itoa(all.images), "leave out the older ones")
+		c.add(codec.Field("messages"), "", "at most "+strconv.Itoa(most)+" images in a request to this model, not "+strconv.Itoa(all.images), "leave out the older ones")
 	}
 	for i := range all.wide { // 2.3
 		if b := &all.wide[i]; all.images > manyImages {
@@ -118,7 +119,7 @@ func (c *checker) content() {
 		}
 	}
 	if all.source && c.schemaWanted() { // 2.7
-		c.add(field("output"), "", "an output format cannot be combined with citations", "switch the citations off, or ask for no format")
+		c.add(codec.Field("output"), "", "an output format cannot be combined with citations", "switch the citations off, or ask for no format")
 	}
 }
 
@@ -127,14 +128,14 @@ func (c *checker) inner(b *piece, k int) piece {
 	p := &b.p.Parts[k]
 	f := sent
 	switch {
-	case p.Kind == wire.PartText && blank(p.Text):
+	case p.Kind == wire.PartText && codec.Blank(p.Text):
 		f = textless
 	case p.Kind == wire.PartMedia && b.p.IsError:
 		f = misplaced
 	case p.Kind != wire.PartText && p.Kind != wire.PartMedia && p.Kind != wire.PartOpaque:
 		f = whatIsThat // Encode refuses it
 	}
-	return c.look(b.at.inner(k), b.m, p, f)
+	return c.look(b.at.Inner(k), b.m, p, f)
 }
 
 // failed judges a part of the result of a failed tool. 2.3, which is not confirmed
@@ -167,7 +168,7 @@ func (c *checker) leaf(b *piece, w where, all *contents) {
 			c.add(b.at, "", w.String()+" cannot hold a block of type "+b.typ, "move it to where it belongs")
 		case b.typ == "document" && w == inAssistant && strict: // 1.3
 			c.add(b.at, "", "API version "+Version20261021+" takes no document in a message of the assistant's", "move it into a user message")
-		case b.typ == "text" && blank(b.raw.Get("text").Str()): // 3.3
+		case b.typ == "text" && codec.Blank(b.raw.Get("text").Str()): // 3.3
 			c.add(b.at, "", "a text must have more than white space", "remove the part")
 		case b.typ == "thinking" && b.raw.Get("signature").Str() == "": // 3.5T
 			c.add(b.at, "", "thinking without a signature cannot go back", "remove the part, or give it as text")

@@ -4,12 +4,13 @@ import (
 	"strconv"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
 // mark is a cache breakpoint, of the caller's, of the vendor data or automatic.
 type mark struct {
-	at    place
+	at    codec.Place
 	field string
 	ttl   string
 	bare  bool // not counted by the encoder
@@ -21,9 +22,9 @@ func (c *checker) marks() {
 	r := c.e.r
 	var all []mark
 	auto := func() {
-		all = append(all, mark{at: field("cache"), ttl: r.Cache.TTL})
+		all = append(all, mark{at: codec.Field("cache"), ttl: r.Cache.TTL})
 	}
-	add := func(at place, m *wire.CacheMark, raw jsonw.Value) {
+	add := func(at codec.Place, m *wire.CacheMark, raw jsonw.Value) {
 		if m != nil {
 			all = append(all, mark{at: at, field: ".cache", ttl: m.TTL})
 		}
@@ -36,15 +37,15 @@ func (c *checker) marks() {
 	}
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		add(item("tools", i), t.Cache, readTool(t).raw)
+		add(codec.Item("tools", i), t.Cache, readTool(t).raw)
 		if t.Cache == nil && c.e.auto.tools && i == len(r.Tools)-1 {
 			auto()
 		}
 	}
 	for i := range r.System {
 		p := &r.System[i]
-		at := item("system", i)
-		if p.Kind != wire.PartText || blank(p.Text) {
+		at := codec.Item("system", i)
+		if p.Kind != wire.PartText || codec.Blank(p.Text) {
 			continue
 		}
 		var raw jsonw.Value
@@ -66,7 +67,7 @@ func (c *checker) marks() {
 		if m.bare {
 			total++
 		}
-		isAuto := m.at.list == "cache"
+		isAuto := m.at.List() == "cache"
 		switch {
 		case m.ttl == "" || m.ttl == "5m":
 			five = true
@@ -80,19 +81,19 @@ func (c *checker) marks() {
 		}
 	}
 	if c.e.marks <= maxMarks && total > maxMarks { // those that Encode counts it tells itself
-		c.add(field(""), "", "at most 4 cache breakpoints, not "+strconv.Itoa(total), "mark fewer parts and tools, in vendor data too")
+		c.add(codec.Field(""), "", "at most 4 cache breakpoints, not "+strconv.Itoa(total), "mark fewer parts and tools, in vendor data too")
 	}
 }
 
 func ttlField(m mark) string {
-	if m.field == ".vendor" || m.at.list == "extra" {
+	if m.field == ".vendor" || m.at.List() == "extra" {
 		return m.field
 	}
 	return m.field + ".ttl"
 }
 
 // runMarks collects the marks of a run, results first as they are sent.
-func (c *checker) runMarks(r *run, add func(place, *wire.CacheMark, jsonw.Value), auto func()) {
+func (c *checker) runMarks(r *run, add func(codec.Place, *wire.CacheMark, jsonw.Value), auto func()) {
 	for _, results := range [...]bool{true, false} {
 		for i := r.from; i < r.to; i++ {
 			b := &c.pieces[i]
@@ -138,7 +139,7 @@ func (c *checker) topMark(all *[]mark) {
 		if v.IsNull() {
 			continue
 		}
-		at := item("extra", i)
+		at := codec.Item("extra", i)
 		if v.Get("type").Str() != "ephemeral" {
 			c.add(at, "", "a cache mark is of type ephemeral", `write {"type":"ephemeral"}`)
 		}

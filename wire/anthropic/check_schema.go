@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -17,7 +18,7 @@ const maxSchemaDepth = 64
 // schemaWalk goes through one strict schema. 2.7 throughout.
 type schemaWalk struct {
 	c     *checker
-	at    place
+	at    codec.Place
 	field string
 	sum   *schemaSum
 	path  []string            // of JSON Pointer
@@ -25,7 +26,7 @@ type schemaWalk struct {
 	refs  map[string][]string // from definition to definitions
 }
 
-func (c *checker) schema(at place, field string, v jsonw.Value, sum *schemaSum) {
+func (c *checker) schema(at codec.Place, field string, v jsonw.Value, sum *schemaSum) {
 	w := schemaWalk{c: c, at: at, field: field, sum: sum, refs: map[string][]string{}}
 	if !v.IsObject() {
 		if v.Exists() {

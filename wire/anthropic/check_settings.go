@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -15,39 +16,39 @@ const maxStopSequences = 100
 func (c *checker) settings() {
 	r := c.e.r
 	for i := range r.System {
-		if p := &r.System[i]; p.Kind == wire.PartText && blank(p.Text) {
-			c.add(item("system", i), "", "a text must have more than white space", "remove the part"+encodeOmits) // 3.3
-			if p.Cache != nil {                                                                                   // 2.4
-				c.add(item("system", i), ".cache", "an empty text cannot carry a cache mark", "mark a part that is sent")
+		if p := &r.System[i]; p.Kind == wire.PartText && codec.Blank(p.Text) {
+			c.add(codec.Item("system", i), "", "a text must have more than white space", "remove the part"+encodeOmits) // 3.3
+			if p.Cache != nil {                                                                                         // 2.4
+				c.add(codec.Item("system", i), ".cache", "an empty text cannot carry a cache mark", "mark a part that is sent")
 			}
 		}
 	}
 	if most := c.limits.maxTokens; most > 0 && r.MaxTokens > most { // 2.1
-		c.add(field("max_tokens"), "", r.Model+" writes at most "+strconv.Itoa(most)+" tokens", "ask for fewer")
+		c.add(codec.Field("max_tokens"), "", r.Model+" writes at most "+strconv.Itoa(most)+" tokens", "ask for fewer")
 	}
 	c.reasoningSettings()
 	c.sampling()
 	if n := len(r.StopSequences); n > maxStopSequences { // 2.1: a cap of ours
-		c.add(field("stop_sequences"), "", "more than 100 stop sequences are likely a mistake; the vendor documents no limit, this one is the codec's own", "give fewer")
+		c.add(codec.Field("stop_sequences"), "", "more than 100 stop sequences are likely a mistake; the vendor documents no limit, this one is the codec's own", "give fewer")
 	}
 	if strings.Contains(r.UserID, "@") { // 2.1: opaque, no personal data
-		c.add(field("user_id"), "", "a user id is opaque and no mail address", "send a hash or a number of your own")
+		c.add(codec.Field("user_id"), "", "a user id is opaque and no mail address", "send a hash or a number of your own")
 	}
 	if t := r.ServiceTier; t != "" && t != "auto" && t != "standard_only" { // 2.1
-		c.add(field("service_tier"), "", "there is no service tier "+strconv.Quote(t), "auto or standard_only, or leave it out")
+		c.add(codec.Field("service_tier"), "", "there is no service tier "+strconv.Quote(t), "auto or standard_only, or leave it out")
 	}
 	managed := slices.ContainsFunc(r.Extra, func(f wire.Field) bool { return f.Name == "context_management" })
 	for i := range r.Extra {
 		f := &r.Extra[i]
 		if f.Name == "compaction" && managed { // 2.8
-			c.add(item("extra", i), "", "compaction cannot be combined with context_management", "leave one of them out")
+			c.add(codec.Item("extra", i), "", "compaction cannot be combined with context_management", "leave one of them out")
 		}
 		if jsonw.Valid(f.Raw) {
-			c.extra(item("extra", i), f.Name, jsonw.Parse(f.Raw))
+			c.extra(codec.Item("extra", i), f.Name, jsonw.Parse(f.Raw))
 		}
 	}
 	if n, _, _ := hostLimits(r.Endpoint); len(c.e.b) > n { // 1.6, 2.3
-		c.add(field(""), "", "the body of a request has at most "+strconv.Itoa(n>>20)+" MB, not "+strconv.Itoa(len(c.e.b))+" bytes", "leave out images and documents of old turns, or upload them as files")
+		c.add(codec.Field(""), "", "the body of a request has at most "+strconv.Itoa(n>>20)+" MB, not "+strconv.Itoa(len(c.e.b))+" bytes", "leave out images and documents of old turns, or upload them as files")
 	}
 }
 
@@ -57,7 +58,7 @@ func (c *checker) reasoningSettings() {
 	if g == nil {
 		return
 	}
-	at := field("reasoning")
+	at := codec.Field("reasoning")
 	off := g.Mode == wire.ReasoningOff
 	switch g.Display { // 2.6
 	case "":
@@ -98,11 +99,11 @@ func (c *checker) sampling() {
 		switch {
 		case v == nil || !jsonw.IsFinite(*v) || fixed && *v == 1:
 		case why != "":
-			c.add(field(name), "", why, remedy)
+			c.add(codec.Field(name), "", why, remedy)
 		case thinking && !withThinking: // 2.1, 2.6
-			c.add(field(name), "", "it cannot be combined with thinking", remedy)
+			c.add(codec.Field(name), "", "it cannot be combined with thinking", remedy)
 		case *v < low || *v > high: // 2.1
-			c.add(field(name), "", "it is a number from "+strconv.FormatFloat(low, 'g', -1, 64)+" to "+strconv.FormatFloat(high, 'g', -1, 64), "move it into the range")
+			c.add(codec.Field(name), "", "it is a number from "+strconv.FormatFloat(low, 'g', -1, 64)+" to "+strconv.FormatFloat(high, 'g', -1, 64), "move it into the range")
 		}
 	}
 	number("temperature", r.Temperature, 0, 1, false)
@@ -114,9 +115,9 @@ func (c *checker) sampling() {
 	switch {
 	case r.TopK == nil:
 	case why != "":
-		c.add(field("top_k"), "", why, remedy)
+		c.add(codec.Field("top_k"), "", why, remedy)
 	case thinking: // 2.1
-		c.add(field("top_k"), "", "it cannot be combined with thinking", remedy)
+		c.add(codec.Field("top_k"), "", "it cannot be combined with thinking", remedy)
 	}
 }
 
@@ -144,7 +145,7 @@ func extraBetas(name string) []string {
 
 // extra judges a top-level field that the codec does not write. Names that are
 // unknown are let through.
-func (c *checker) extra(at place, name string, v jsonw.Value) {
+func (c *checker) extra(at codec.Place, name string, v jsonw.Value) {
 	if betas := extraBetas(name); betas != nil && !c.beta(betas...) {
 		c.add(at, "", name+" needs a beta", "add "+strings.TrimSuffix(betas[0], "-")+" to Betas, with its date")
 	}
@@ -170,7 +171,7 @@ func (c *checker) extra(at place, name string, v jsonw.Value) {
 }
 
 // edit judges one edit of the context management. 2.8.
-func (c *checker) edit(at place, n int, v jsonw.Value) {
+func (c *checker) edit(at codec.Place, n int, v jsonw.Value) {
 	switch v.Get("type").Str() {
 	case "clear_thinking_20251015":
 		if n > 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -55,7 +56,7 @@ func (c *checker) tools() {
 	var sum schemaSum
 	for i := range c.e.r.Tools {
 		t := &c.e.r.Tools[i]
-		at := item("tools", i)
+		at := codec.Item("tools", i)
 		v := readTool(t)
 		nameAt, kind := ".name", typed
 		if t.Name == "" {
@@ -74,9 +75,9 @@ func (c *checker) tools() {
 			continue
 		}
 		switch {
-		case kind == vendors && !validName(v.name, 128): // 2.5
+		case kind == vendors && !codec.ValidName(v.name, 128): // 2.5
 			c.add(at, nameAt, "a tool name is 1 to 128 letters, digits, _ or -", "rename the tool")
-		case len(v.name) > portableName && validName(v.name, 128): // 2.5: stay within 64
+		case len(v.name) > portableName && codec.ValidName(v.name, 128): // 2.5: stay within 64
 			c.add(at, nameAt, "a tool name of more than 64 characters is not portable: the server takes 128, its documentation says 64", "shorten the name")
 		}
 		if v.schema.IsObject() || kind == vendors {
@@ -88,14 +89,14 @@ func (c *checker) tools() {
 		}
 	}
 	if strict > maxStrictTools { // 2.7
-		c.add(field("tools"), "", "at most 20 strict tools, not "+strconv.Itoa(strict), "let some of them be checked by yourself instead")
+		c.add(codec.Field("tools"), "", "at most 20 strict tools, not "+strconv.Itoa(strict), "let some of them be checked by yourself instead")
 	}
-	all := field("tools")
+	all := codec.Field("tools")
 	if o := c.e.r.Output; c.schemaWanted() && jsonw.Valid(o.Schema) {
 		if strict == 0 {
-			all = field("output")
+			all = codec.Field("output")
 		}
-		c.schema(field("output"), ".schema", jsonw.Parse(o.Schema), &sum)
+		c.schema(codec.Field("output"), ".schema", jsonw.Parse(o.Schema), &sum)
 	}
 	const remedy = "require them, or make schemas that need not be strict lenient"
 	if sum.optional > maxOptional { // 2.7
@@ -108,7 +109,7 @@ func (c *checker) tools() {
 
 // toolSchema judges the schema of a tool and the examples of its arguments. 2.5
 // throughout.
-func (c *checker) toolSchema(at place, v *toolView) {
+func (c *checker) toolSchema(at codec.Place, v *toolView) {
 	typ := v.schema.Get("type")
 	if missing := typ.IsNull() && v.at == ".schema"; !missing && typ.Str() != "object" { // what is missing Encode adds
 		c.add(at, v.at, "the schema of a tool must be of type object", "put the arguments into an object")

@@ -10,20 +10,16 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
 // maxOpenBlocks bounds the blocks that are open at one time. The vendor opens
 // one, rarely two.
 const maxOpenBlocks = 256
-
-// textChunk is the greatest size in bytes of the memory that deltas share. A delta that is
-// kept keeps its chunk.
-const textChunk = 1024
 
 type decoder struct {
 	head  wire.Head
@@ -39,10 +35,10 @@ type decoder struct {
 	calls int // client tool calls
 
 	usage  usage
-	vendor members // facts about the whole message
-	finish string  // the vendor's stop reason
+	vendor codec.Members // facts about the whole message
+	finish string        // the vendor's stop reason
 	detail string
-	texts  []byte // the deltas handed out last; full chunks are left to whoever keeps a delta
+	texts  codec.Texts
 }
 
 // event is one server-sent event, its members still raw. They point into
@@ -207,9 +203,9 @@ func (d *decoder) learn(name string, v jsonw.Value) {
 		d.detail = strings.Clone(v.Text())
 	case "stop_details":
 		d.detail = stopDetail(v)
-		d.vendor.set(name, v)
+		d.vendor.Set(name, v)
 	default:
-		d.vendor.set(name, v)
+		d.vendor.Set(name, v)
 	}
 }
 
@@ -253,7 +249,7 @@ func (d *decoder) messageStop(dst []wire.Event) ([]wire.Event, error) {
 	dst = d.closeParts(dst)
 	end := &wire.Ending{Cause: wire.CauseFinished, Finish: d.finishReason(), VendorFinish: d.finish, Detail: d.detail}
 	d.ended = true
-	return append(dst, wire.Event{Kind: wire.EventEnd, End: end, Raw: d.vendor.object()}), nil
+	return append(dst, wire.Event{Kind: wire.EventEnd, End: end, Raw: d.vendor.Object()}), nil
 }
 
 // finishReason translates the stop reason. Whether the model waits for results
@@ -315,7 +311,7 @@ func (d *decoder) fail(dst []wire.Event, err *wire.Error) ([]wire.Event, error) 
 	dst = d.closeParts(dst)
 	d.ended, d.err = true, err
 	end := &wire.Ending{Cause: err.Cause, VendorFinish: d.finish, Detail: d.detail, Err: err}
-	return append(dst, wire.Event{Kind: wire.EventEnd, End: end, Raw: d.vendor.object()}), err
+	return append(dst, wire.Event{Kind: wire.EventEnd, End: end, Raw: d.vendor.Object()}), err
 }
 
 // closeParts ends the parts that are open, as partial ones.
@@ -419,15 +415,15 @@ func (d *decoder) startPart(dst []wire.Event, b *block, v jsonw.Value) []wire.Ev
 				b.input = strings.Clone(string(c.Value()))
 			}
 		default:
-			b.facts.set(name, c.Value())
+			b.facts.Set(name, c.Value())
 		}
 	}
-	if len(b.facts.list) > 0 && (b.kind == wire.PartToolCall || b.typ == "redacted_thinking") { // they are whole
+	if len(b.facts.List) > 0 && (b.kind == wire.PartToolCall || b.typ == "redacted_thinking") { // they are whole
 		if data == nil {
 			data = &wire.Part{}
 		}
-		data.Vendor = b.facts.object()
-		b.facts = members{}
+		data.Vendor = b.facts.Object()
+		b.facts = codec.Members{}
 	}
 	dst = append(dst, wire.Event{Kind: wire.EventPartStart, Part: b.kind, Index: b.part, Data: data})
 	if text.IsString() {
@@ -439,21 +435,11 @@ func (d *decoder) startPart(dst []wire.Event, b *block, v jsonw.Value) []wire.Ev
 // text hands out a piece of text or arguments; plain says that v has no escapes.
 // A surrogate pair that was cut between two pieces is joined.
 func (d *decoder) text(dst []wire.Event, b *block, v jsonw.Value, plain bool) []wire.Event {
-	n := len(d.texts)
-	if room := len(v) + utf8.UTFMax; cap(d.texts)-n < room {
-		d.texts = make([]byte, 0, max(room, min(textChunk, max(textChunk/4, 2*cap(d.texts)))))
-		n = 0
-	}
-	if b.high == 0 && plain {
-		d.texts = append(d.texts, v[1:len(v)-1]...)
-	} else {
-		d.texts, b.high = jsonw.UnquoteJoin(d.texts, b.high, string(v))
-	}
-	if len(d.texts) == n {
+	var s string
+	if s, b.high = d.texts.Text(b.high, v, plain); s == "" {
 		return dst
 	}
 	b.got = true
-	s := unsafe.String(&d.texts[n], len(d.texts)-n) // what was appended is never changed again
 	return append(dst, wire.Event{Kind: wire.EventDelta, Part: b.kind, Index: b.part, Delta: s})
 }
 
@@ -495,12 +481,12 @@ func (d *decoder) delta(dst []wire.Event, ev *event) ([]wire.Event, error) {
 		want = wire.PartToolCall
 	case "signature_delta":
 		if b.kind == wire.PartReasoning && value.IsString() {
-			b.appendText("signature", value)
+			b.facts.AppendText("signature", value)
 			return dst, nil
 		}
 	case "citations_delta":
 		if b.kind == wire.PartText && value.Exists() {
-			b.appendItem("citations", string(value))
+			b.facts.AppendItem("citations", value)
 			return dst, nil
 		}
 	}
@@ -556,11 +542,11 @@ func (d *decoder) endPart(dst []wire.Event, b *block, partial bool) []wire.Event
 			dst = append(dst, wire.Event{Kind: wire.EventDelta, Part: b.kind, Index: b.part, Delta: args})
 		}
 	case wire.PartOpaque:
-		if len(b.facts.list) > 0 {
+		if len(b.facts.List) > 0 {
 			data.Vendor = b.rebuilt()
 		}
 	default:
-		data.Vendor = b.facts.object()
+		data.Vendor = b.facts.Object()
 	}
 	ev := wire.Event{Kind: wire.EventPartEnd, Part: b.kind, Index: b.part}
 	if data.Partial = partial; partial || data.Vendor != "" {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 	"github.com/handwire/handwire/wire/internal/schema"
 )
@@ -60,7 +61,7 @@ func (e *encoder) str(s string) { e.b = jsonw.AppendString(e.b, s) }
 func (e *encoder) lit(s string) { e.b = append(e.b, s...) }
 
 // raw inserts checked raw JSON.
-func (e *encoder) raw(s string, at place) {
+func (e *encoder) raw(s string, at codec.Place) {
 	b, repairs, problem := jsonw.AppendRaw(e.b, s)
 	e.b = b
 	if problem != nil {
@@ -187,7 +188,7 @@ func (e *encoder) thinking(limit int) thinkingState {
 			refuse("way to switch thinking off")
 		}
 		e.lit(`,"thinking":{"type":"disabled"`)
-		e.members(g.Vendor, field("reasoning"))
+		e.members(g.Vendor, codec.Field("reasoning"))
 		e.lit(`}`)
 		if g.Display != "" {
 			e.note(wire.NoteDropped, "reasoning.display", "thinking is off")
@@ -239,7 +240,7 @@ func (e *encoder) thinking(limit int) thinkingState {
 		e.lit(`,"display":`)
 		e.str(g.Display)
 	}
-	e.members(g.Vendor, field("reasoning"))
+	e.members(g.Vendor, codec.Field("reasoning"))
 	e.lit(`}`)
 	return st
 }
@@ -306,7 +307,7 @@ func (e *encoder) stopSequences() {
 			e.lit(`,`)
 		}
 		e.str(s)
-		if blank(s) {
+		if codec.Blank(s) {
 			e.refuse("stop_sequences["+strconv.Itoa(i)+"]", "a stop sequence must have more than white space", "")
 		}
 	}
@@ -344,7 +345,7 @@ func (e *encoder) outputConfig() {
 			e.lit(`,`)
 		}
 		e.lit(`"format":{"type":"json_schema","schema":`)
-		e.raw(o.Schema, field("output.schema"))
+		e.raw(o.Schema, codec.Field("output.schema"))
 		e.lit(`}`)
 		if o.Name != "" || o.Description != "" {
 			e.note(wire.NoteDropped, "output.name", "an output format has no name and description here")
@@ -359,7 +360,7 @@ func (e *encoder) outputConfig() {
 func (e *encoder) extra() {
 	for i := range e.r.Extra {
 		f := &e.r.Extra[i]
-		at := item("extra", i)
+		at := codec.Item("extra", i)
 		if e.writes(f.Name) {
 			e.refuse(at.String(), strconv.Quote(f.Name)+" is written by the codec", "use the field of the request")
 		}
@@ -440,7 +441,7 @@ func (e *encoder) hasTool(name string) bool {
 func (e *encoder) tools() {
 	for i := range e.r.Tools {
 		t := &e.r.Tools[i]
-		at := item("tools", i)
+		at := codec.Item("tools", i)
 		if i == 0 {
 			e.lit(`,"tools":[`)
 		} else {
@@ -463,7 +464,7 @@ func (e *encoder) tools() {
 		}
 		e.lit(`{"name":`)
 		e.str(t.Name)
-		if !validName(t.Name, 128) {
+		if !codec.ValidName(t.Name, 128) {
 			e.refuse(at.String()+".name", "a tool name is 1 to 128 letters, digits, _ or -", "rename the tool")
 		}
 		for j := range i {
@@ -506,7 +507,7 @@ func (e *encoder) tools() {
 }
 
 // members appends the members of a vendor object, each behind a comma.
-func (e *encoder) members(vendor string, at place) {
+func (e *encoder) members(vendor string, at codec.Place) {
 	if vendor == "" {
 		return
 	}
@@ -529,18 +530,18 @@ func (e *encoder) members(vendor string, at place) {
 func (e *encoder) system() {
 	n, last := 0, -1
 	for i := range e.r.System {
-		if p := &e.r.System[i]; p.Kind == wire.PartText && !blank(p.Text) {
+		if p := &e.r.System[i]; p.Kind == wire.PartText && !codec.Blank(p.Text) {
 			last = i
 		}
 	}
 	for i := range e.r.System {
 		p := &e.r.System[i]
-		at := item("system", i)
+		at := codec.Item("system", i)
 		if p.Kind != wire.PartText {
 			e.refuse(at.String(), "a system prompt holds text, not "+string(p.Kind), "move it into a message")
 			continue
 		}
-		if blank(p.Text) {
+		if codec.Blank(p.Text) {
 			e.note(wire.NoteDropped, at.String(), "a text without a character is refused")
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -65,7 +66,7 @@ func (e *encoder) roleOf(m *wire.Message) string {
 // close ends the message that is open.
 func (e *encoder) close() {
 	e.lit(`]`)
-	e.members(e.tail, field("messages"))
+	e.members(e.tail, codec.Field("messages"))
 	e.lit(`}`)
 }
 
@@ -135,7 +136,7 @@ func (e *encoder) unanswered(answer turn) {
 			if p.Kind != wire.PartToolCall || e.fate(m, p) != sent || e.find(answer, wire.PartToolResult, p.ID) != nil {
 				continue
 			}
-			e.refuse(partPlace(i, j).String(), "the call "+strconv.Quote(p.ID)+" has no result in the turn that follows",
+			e.refuse(codec.Part(i, j).String(), "the call "+strconv.Quote(p.ID)+" has no result in the turn that follows",
 				"append its result, or an error result that says it was not run")
 		}
 	}
@@ -189,7 +190,7 @@ func (e *encoder) fate(m *wire.Message, p *wire.Part) fate {
 	assistant := m.Role == wire.RoleAssistant
 	switch p.Kind {
 	case wire.PartText, wire.PartRefusal:
-		if blank(p.Text) {
+		if codec.Blank(p.Text) {
 			return textless
 		}
 		return sent
@@ -299,7 +300,7 @@ func (e *encoder) message(i int, role string, w which) {
 		if w != all && (w == results) != (p.Kind == wire.PartToolResult) {
 			continue
 		}
-		at := partPlace(i, j)
+		at := codec.Part(i, j)
 		f := e.fate(m, p)
 		switch f {
 		case sent:
@@ -340,7 +341,7 @@ func (e *encoder) blockRole(role string, m *wire.Message) string {
 }
 
 // block writes one part as a content block.
-func (e *encoder) block(p *wire.Part, own bool, at place) {
+func (e *encoder) block(p *wire.Part, own bool, at codec.Place) {
 	switch p.Kind {
 	case wire.PartText, wire.PartRefusal:
 		if p.Kind == wire.PartRefusal {
@@ -365,11 +366,11 @@ func (e *encoder) block(p *wire.Part, own bool, at place) {
 		e.lit(`{"type":"tool_use","id":`)
 		e.id(p.ID, at)
 		e.lit(`,"name":`)
-		if validName(p.Name, 128) {
+		if codec.ValidName(p.Name, 128) {
 			e.str(p.Name)
 		} else {
-			e.note(wire.NoteRenamed, at.String()+".name", strconv.Quote(p.Name)+" is sent as "+safeName(p.Name))
-			e.str(safeName(p.Name))
+			e.note(wire.NoteRenamed, at.String()+".name", strconv.Quote(p.Name)+" is sent as "+codec.SafeName(p.Name, maxIDLen))
+			e.str(codec.SafeName(p.Name, maxIDLen))
 		}
 		e.lit(`,"input":`)
 		e.input(p, at)
@@ -405,7 +406,7 @@ func (e *encoder) block(p *wire.Part, own bool, at place) {
 }
 
 // vendor appends the members that only the origin can read.
-func (e *encoder) vendor(p *wire.Part, own bool, at place) {
+func (e *encoder) vendor(p *wire.Part, own bool, at codec.Place) {
 	if p.Vendor == "" {
 		return
 	}
@@ -417,7 +418,7 @@ func (e *encoder) vendor(p *wire.Part, own bool, at place) {
 }
 
 // input writes the arguments of a call, which must be an object.
-func (e *encoder) input(p *wire.Part, at place) {
+func (e *encoder) input(p *wire.Part, at codec.Place) {
 	args := strings.Trim(p.Args, " \t\r\n")
 	switch {
 	case p.FreeForm:
@@ -445,7 +446,7 @@ func (e *encoder) input(p *wire.Part, at place) {
 
 // pair refuses a result, part of message i, that has no call or is the second.
 // A block of the assistant's of a kind that is not known here may be a call too.
-func (e *encoder) pair(p *wire.Part, i int, at place) {
+func (e *encoder) pair(p *wire.Part, i int, at codec.Place) {
 	if e.find(e.turn, wire.PartToolCall, p.ID) == nil && e.find(e.turn, wire.PartOpaque, p.ID) == nil {
 		e.refuse(at.String(), "the result "+strconv.Quote(p.ID)+" has no call in the assistant turn before it", "drop it, or add the message with the call")
 	} else if first := e.find(turn{e.turn.to, i + 1}, wire.PartToolResult, p.ID); first != p {
@@ -454,15 +455,15 @@ func (e *encoder) pair(p *wire.Part, i int, at place) {
 }
 
 // result writes the result of a call.
-func (e *encoder) result(p *wire.Part, own bool, at place) {
+func (e *encoder) result(p *wire.Part, own bool, at codec.Place) {
 	e.lit(`{"type":"tool_result","tool_use_id":`)
 	e.id(p.ID, at)
 	n := 0
 	for i := range p.Parts {
 		c := &p.Parts[i]
-		inner := at.inner(i)
+		inner := at.Inner(i)
 		switch {
-		case c.Kind == wire.PartText && blank(c.Text):
+		case c.Kind == wire.PartText && codec.Blank(c.Text):
 			if c.Text != "" {
 				e.note(wire.NoteDropped, inner.String(), fates[textless])
 			}
@@ -492,7 +493,7 @@ func (e *encoder) result(p *wire.Part, own bool, at place) {
 }
 
 // media writes an image or a document.
-func (e *encoder) media(p *wire.Part, own bool, at place) {
+func (e *encoder) media(p *wire.Part, own bool, at codec.Place) {
 	m := p.Media
 	if m == nil {
 		m = &wire.Media{}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -13,8 +14,8 @@ import (
 type usage struct {
 	fresh, read, created, created1h, out, reasoning wire.Count
 
-	first  string  // the vendor's object, while there was one only
-	merged members // the vendor's objects, once there were more
+	first  string        // the vendor's object, while there was one only
+	merged codec.Members // the vendor's objects, once there were more
 }
 
 // add takes a usage object and reports whether it was one.
@@ -22,7 +23,7 @@ func (u *usage) add(obj jsonw.Value) bool {
 	if !obj.IsObject() {
 		return false
 	}
-	if u.first == "" && len(u.merged.list) == 0 {
+	if u.first == "" && len(u.merged.List) == 0 {
 		u.first = strings.Clone(string(obj))
 	} else {
 		u.merge(jsonw.Value(u.first))
@@ -60,7 +61,7 @@ func (u *usage) add(obj jsonw.Value) bool {
 func (u *usage) merge(obj jsonw.Value) {
 	for c := obj.Members(); c.Next(); {
 		if v := c.Value(); !v.IsNull() {
-			u.merged.set(c.Name(), v)
+			u.merged.Set(c.Name(), v)
 		}
 	}
 }
@@ -86,7 +87,7 @@ func (u *usage) snapshot() *wire.Usage {
 	}
 	vendor := u.first
 	if vendor == "" {
-		vendor = u.merged.object()
+		vendor = u.merged.Object()
 	}
 	return &wire.Usage{
 		InputTokens:           input,

@@ -4,6 +4,7 @@
 package codec
 
 import (
+	"cmp"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -34,6 +35,14 @@ func Part(message, part int) Place { return Place{"messages", message, part, -1}
 func (p Place) Inner(i int) Place {
 	p.deep = i
 	return p
+}
+
+// List is the list that the place is in, or the name of the single field.
+func (p Place) List() string { return p.list }
+
+// Compare orders places of one list as they stand in the request.
+func (p Place) Compare(q Place) int {
+	return cmp.Or(cmp.Compare(p.i, q.i), cmp.Compare(p.part, q.part), cmp.Compare(p.deep, q.deep))
 }
 
 // String returns the place in the form messages[2].parts[0].
