@@ -67,6 +67,20 @@ func (c *Client) Stream(ctx context.Context, r *wire.Request) iter.Seq2[wire.Eve
 	}
 }
 
+// CountTokens asks the vendor how many input tokens r has, where the protocol
+// can be asked that; see [wire.TokenCounter]. The number is the vendor's
+// estimate. R is not modified and not kept. The errors are *[wire.Error]; where
+// the protocol has no such call, of cause config, and nothing is sent.
+func (c *Client) CountTokens(ctx context.Context, r *wire.Request) (int64, error) {
+	x := newExchange(ctx, c)
+	defer x.close()
+	n, e := x.count(r)
+	if e != nil {
+		return 0, c.auth().mask.error(e)
+	}
+	return n, nil
+}
+
 // Encode writes into call exactly what Stream would send for r, and returns the
 // URL to which it would go; only the credentials are missing. It does no I/O
 // and needs no key. Call is reset first and its slices are reused. R is not
@@ -81,6 +95,11 @@ func (c *Client) Encode(call *wire.Call, r *wire.Request) (url string, err error
 }
 
 func (c *Client) encode(call *wire.Call, r *wire.Request) (*url.URL, *wire.Error) {
+	return c.encodeWith(c.codec.Encode, call, r)
+}
+
+// encodeWith is encode by one of the codec's methods.
+func (c *Client) encodeWith(encode func(*wire.Call, *wire.Request) error, call *wire.Call, r *wire.Request) (*url.URL, *wire.Error) {
 	if r == nil {
 		return nil, configError("there is no request")
 	}
@@ -91,7 +110,7 @@ func (c *Client) encode(call *wire.Call, r *wire.Request) (*url.URL, *wire.Error
 	if req.Endpoint == "" {
 		req.Endpoint = c.endpoint
 	}
-	if err := c.codec.Encode(call, &req); err != nil {
+	if err := encode(call, &req); err != nil {
 		return nil, wire.AsError(err, wire.CauseConfig)
 	}
 	header := call.Header

@@ -56,7 +56,7 @@ func (x *exchange) close() {
 
 func (x *exchange) run(r *wire.Request, yield func(wire.Event, error) bool) {
 	var call wire.Call
-	u, e := x.prepare(&call, r)
+	u, e := x.prepare(&call, r, x.c.codec.Encode)
 	if e != nil {
 		x.fail(e, yield)
 		return
@@ -82,14 +82,55 @@ func (x *exchange) fail(e *wire.Error, yield func(wire.Event, error) bool) {
 }
 
 // prepare does all that can fail before anything is sent.
-func (x *exchange) prepare(call *wire.Call, r *wire.Request) (*url.URL, *wire.Error) {
+func (x *exchange) prepare(call *wire.Call, r *wire.Request, encode func(*wire.Call, *wire.Request) error) (*url.URL, *wire.Error) {
 	if e := x.interrupted(nil); e != nil {
 		return nil, e
 	}
 	if e := x.c.auth().check(); e != nil {
 		return nil, e
 	}
-	return x.c.encode(call, r)
+	return x.c.encodeWith(encode, call, r)
+}
+
+// maxCountBody is how much of the answer to a count is read.
+const maxCountBody = 64 << 10
+
+// count asks how many input tokens r has.
+func (x *exchange) count(r *wire.Request) (int64, *wire.Error) {
+	counter, ok := x.c.codec.(wire.TokenCounter)
+	if !ok {
+		return 0, configError("the protocol " + x.c.codec.Protocol() + " has no call that counts tokens")
+	}
+	if x.c.exact {
+		return 0, configError("tokens cannot be counted at an exact URL: set BaseURL instead")
+	}
+	var call wire.Call
+	u, e := x.prepare(&call, r, counter.EncodeCount)
+	if e == nil {
+		e = x.send(u, &call)
+	}
+	if e != nil {
+		return 0, e
+	}
+	if x.resp.StatusCode/100 != 2 {
+		return 0, x.refusal(&call)
+	}
+	framing, src, e := x.framing(&call)
+	switch {
+	case e != nil:
+		return 0, e
+	case framing != wire.FramingWhole:
+		return 0, x.unreadable("the answer to a count is no JSON document but " + string(framing))
+	}
+	body, err := io.ReadAll(io.LimitReader(src, maxCountBody))
+	if err != nil {
+		return 0, x.described(wire.AsError(err, wire.CauseReset))
+	}
+	n, err := counter.DecodeCount(body)
+	if err != nil {
+		return 0, x.described(wire.AsError(err, wire.CauseProtocol))
+	}
+	return n, nil
 }
 
 // send sends the request and waits for the head of the response.

@@ -132,6 +132,9 @@ type Options struct {
 	HTTP *http.Client
 	// Header is added to every request; see [provider.Config.Header].
 	Header []wire.Header
+	// Auth is how the key is sent, instead of the preset's way: some vendors
+	// take API keys in one header and access tokens in another.
+	Auth *provider.Auth
 }
 
 // New returns a client for c. It does no I/O and does not look at the
@@ -144,6 +147,9 @@ func New(c Config, opts *Options) (*provider.Client, error) {
 	}
 	if opts != nil {
 		p.HTTP, p.Header = opts.HTTP, opts.Header
+		if opts.Auth != nil {
+			p.Auth = *opts.Auth
+		}
 	}
 	return provider.New(p)
 }
