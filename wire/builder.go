@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"io"
 	"iter"
 	"unsafe"
 )
@@ -165,7 +166,8 @@ func (b *Builder) Tee(stream iter.Seq2[Event, error]) iter.Seq2[Event, error] {
 }
 
 // Collect reads a stream to its end. If the stream fails, what arrived is
-// returned beside the error.
+// returned beside the error. A stream without an end event, which an iterator
+// gives that stopped before its time, has failed too.
 func Collect(stream iter.Seq2[Event, error]) (Response, error) {
 	var b Builder
 	var failed error
@@ -173,5 +175,13 @@ func Collect(stream iter.Seq2[Event, error]) (Response, error) {
 		b.Add(&ev)
 		failed = err
 	}
-	return b.Response(), failed
+	r := b.Response()
+	switch end := r.Message.Ending; {
+	case failed != nil:
+	case end == nil:
+		failed = &Error{Cause: CauseTruncated, RequestID: r.RequestID, Message: "the stream has no end event", Err: io.ErrUnexpectedEOF}
+	case end.Err != nil:
+		failed = end.Err
+	}
+	return r, failed
 }

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"errors"
+	"io"
 	"iter"
 	"math"
 	"runtime"
@@ -205,8 +206,22 @@ func TestCollectErrorWithoutEnd(t *testing.T) {
 	if r.Message.Text() != "so" || !r.Message.Parts[0].Partial || r.Message.Ending != nil {
 		t.Errorf("what arrived is not kept: %+v", r)
 	}
-	if r, err := wire.Collect(seq(nil)); err != nil || len(r.Message.Parts) != 0 || r.Message.Ending != nil {
-		t.Errorf("nothing at all: %+v, %v", r, err)
+	for name, s := range map[string]iter.Seq2[wire.Event, error]{
+		"nothing at all": seq(nil),
+		"a start alone":  func(yield func(wire.Event, error) bool) { yield(evStart(), nil) },
+	} {
+		r, err := wire.Collect(s)
+		var e *wire.Error
+		if !errors.As(err, &e) || e.Cause != wire.CauseTruncated || !errors.Is(err, io.ErrUnexpectedEOF) || len(r.Message.Parts) != 0 || r.Message.Ending != nil {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	cut := &wire.Error{Cause: wire.CauseTruncated}
+	_, err = wire.Collect(func(yield func(wire.Event, error) bool) {
+		yield(wire.Event{Kind: wire.EventEnd, End: &wire.Ending{Cause: cut.Cause, Err: cut}}, nil)
+	})
+	if err != error(cut) {
+		t.Errorf("an end event with an error in a pair without: %v", err)
 	}
 }
 

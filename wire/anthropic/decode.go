@@ -33,6 +33,8 @@ type decoder struct {
 	parts int
 	next  int // the vendor's index after the highest so far
 	calls int // client tool calls
+	notes int
+	ids   codec.Members // of the client tool calls
 
 	usage  usage
 	vendor codec.Members // facts about the whole message
@@ -141,9 +143,22 @@ func other(dst []wire.Event, ev *event) []wire.Event {
 	return append(dst, wire.Event{Kind: wire.EventOther, Raw: strings.Clone(ev.data)})
 }
 
-func odd(dst []wire.Event, ev *event, detail string) []wire.Event {
-	path := strings.Clone(ev.typ)
-	return append(dst, wire.Event{Kind: wire.EventNote, Note: &wire.Note{Code: wire.NoteOdd, Path: path, Detail: detail}})
+// maxNotes bounds the notes on one stream.
+const maxNotes = 64
+
+// note tells of something odd, or that no more will be told.
+func (d *decoder) note(dst []wire.Event, code wire.NoteCode, path, detail string) []wire.Event {
+	switch d.notes++; {
+	case d.notes > maxNotes:
+		return dst
+	case d.notes == maxNotes:
+		detail = "there are more notes, which are left out; this one is: " + detail
+	}
+	return append(dst, wire.Event{Kind: wire.EventNote, Note: &wire.Note{Code: code, Path: strings.Clone(path), Detail: detail}})
+}
+
+func (d *decoder) odd(dst []wire.Event, ev *event, detail string) []wire.Event {
+	return d.note(dst, wire.NoteOdd, ev.typ, detail)
 }
 
 // ---- the message ----
@@ -152,7 +167,7 @@ func (d *decoder) messageStart(dst []wire.Event, msg jsonw.Value, ev *event) ([]
 	if d.begun {
 		id := msg.Get("id").Text()
 		if id == d.id {
-			return odd(dst, ev, "the message started twice"), nil
+			return d.odd(dst, ev, "the message started twice"), nil
 		}
 		return dst, protocolError("a second message, "+strconv.Quote(id)+", began within the stream of "+strconv.Quote(d.id), []byte(ev.data))
 	}
@@ -238,6 +253,10 @@ func notBegun(ev *event) *wire.Error {
 func (d *decoder) addUsage(dst []wire.Event, u jsonw.Value) []wire.Event {
 	if !d.usage.add(u) {
 		return dst
+	}
+	if d.usage.over == 1 {
+		d.usage.over++
+		dst = d.note(dst, wire.NoteDropped, "usage", "of the vendor's usage object only "+strconv.Itoa(maxUsage)+" bytes are kept")
 	}
 	return append(dst, wire.Event{Kind: wire.EventUsage, Usage: d.usage.snapshot()})
 }
@@ -345,7 +364,7 @@ func (d *decoder) blockStart(dst []wire.Event, index int, v jsonw.Value, ev *eve
 		return dst, &wire.Error{Cause: wire.CauseLimit, Message: "more than " + strconv.Itoa(maxOpenBlocks) + " content blocks are open at once"}
 	}
 	if index < d.next {
-		dst = odd(dst, ev, "block "+strconv.Itoa(index)+" starts after block "+strconv.Itoa(d.next-1))
+		dst = d.odd(dst, ev, "block "+strconv.Itoa(index)+" starts after block "+strconv.Itoa(d.next-1))
 	}
 	d.next = max(d.next, index+1)
 	if b := d.find(index); b != nil {
@@ -355,7 +374,21 @@ func (d *decoder) blockStart(dst []wire.Event, index int, v jsonw.Value, ev *eve
 	b := &block{index: index, part: d.parts, typ: typeName(v.Get("type").Str())}
 	d.parts++
 	d.open = append(d.open, b)
-	return d.startPart(dst, b, v), nil
+	return d.startPart(dst, b, v, ev), nil
+}
+
+// callID sees to it that a call has an id of its own, so that its result can be
+// told from those of others. One that was made up depends on nothing but the
+// message and the call's place in it.
+func (d *decoder) callID(dst []wire.Event, b *block, data *wire.Part, ev *event) []wire.Event {
+	known := len(d.ids.List)
+	if d.ids.At(data.ID); data.ID != "" && len(d.ids.List) > known {
+		return dst
+	}
+	given := data.ID
+	data.ID = codec.SafeName("toolu_"+d.id+"_"+strconv.Itoa(b.part), maxIDLen)
+	d.ids.At(data.ID)
+	return d.note(dst, wire.NoteRepaired, ev.typ, "a call had the id "+strconv.Quote(given)+", which is none or another's; it is called "+data.ID)
 }
 
 // typeName returns a block's type as a string of its own.
@@ -381,7 +414,7 @@ func (d *decoder) forget(b *block) {
 }
 
 // startPart announces a block and hands out what it starts with.
-func (d *decoder) startPart(dst []wire.Event, b *block, v jsonw.Value) []wire.Event {
+func (d *decoder) startPart(dst []wire.Event, b *block, v jsonw.Value, ev *event) []wire.Event {
 	var data *wire.Part
 	var text jsonw.Value
 	switch b.typ {
@@ -425,9 +458,14 @@ func (d *decoder) startPart(dst []wire.Event, b *block, v jsonw.Value) []wire.Ev
 		data.Vendor = b.facts.Object()
 		b.facts = codec.Members{}
 	}
+	if b.kind == wire.PartToolCall {
+		dst = d.callID(dst, b, data, ev)
+	}
 	dst = append(dst, wire.Event{Kind: wire.EventPartStart, Part: b.kind, Index: b.part, Data: data})
 	if text.IsString() {
-		dst = d.text(dst, b, text, text.Plain())
+		return d.text(dst, b, text, text.Plain())
+	} else if text.Exists() {
+		dst = d.odd(other(dst, ev), ev, "the text of a block is no text")
 	}
 	return dst
 }
@@ -449,7 +487,7 @@ func (d *decoder) delta(dst []wire.Event, ev *event) ([]wire.Event, error) {
 		if !d.begun {
 			return dst, notBegun(ev)
 		}
-		return odd(other(dst, ev), ev, "a delta of block "+strconv.Itoa(ev.index)+", which is not open"), nil
+		return d.odd(other(dst, ev), ev, "a delta of block "+strconv.Itoa(ev.index)+", which is not open"), nil
 	}
 	if b.kind == wire.PartOpaque {
 		b.grow(ev.delta)
@@ -492,13 +530,13 @@ func (d *decoder) delta(dst []wire.Event, ev *event) ([]wire.Event, error) {
 	}
 	switch {
 	case want == "" || want != b.kind:
-		return odd(other(dst, ev), ev, "a delta of type "+strconv.Quote(typ)+" in a block of type "+strconv.Quote(b.typ)), nil
+		return d.odd(other(dst, ev), ev, "a delta of type "+strconv.Quote(typ)+" in a block of type "+strconv.Quote(b.typ)), nil
 	case value.IsString():
 		return d.text(dst, b, value, plain), nil
 	case value.IsObject() && want == wire.PartToolCall && !b.got: // arguments as an object
 		b.input = strings.Clone(string(value))
 	case !value.IsNull():
-		return odd(other(dst, ev), ev, "a delta that is no text"), nil
+		return d.odd(other(dst, ev), ev, "a delta that is no text"), nil
 	}
 	return dst, nil
 }
@@ -520,7 +558,7 @@ func (d *decoder) blockStop(dst []wire.Event, ev *event) ([]wire.Event, error) {
 		if !d.begun {
 			return dst, notBegun(ev)
 		}
-		return odd(dst, ev, "block "+strconv.Itoa(ev.index)+" stopped and is not open"), nil
+		return d.odd(dst, ev, "block "+strconv.Itoa(ev.index)+" stopped and is not open"), nil
 	}
 	d.forget(b)
 	return d.endPart(dst, b, false), nil
@@ -534,6 +572,9 @@ func (d *decoder) endPart(dst []wire.Event, b *block, partial bool) []wire.Event
 	var data wire.Part
 	switch b.kind {
 	case wire.PartToolCall:
+		if b.got && b.input != "" {
+			dst = d.note(dst, wire.NoteOdd, "content_block_start", "a call came with arguments and with deltas; the deltas count, not "+wire.Excerpt([]byte(b.input)))
+		}
 		if !b.got && (b.input != "" || !partial) {
 			args := b.input
 			if args == "" {
@@ -569,6 +610,9 @@ func (d *decoder) wholeBlock(dst []wire.Event, index int, v jsonw.Value, ev *eve
 
 // whole takes a response that is one document.
 func (d *decoder) whole(dst []wire.Event, msg jsonw.Value, ev *event) ([]wire.Event, error) {
+	if d.begun {
+		return d.odd(other(dst, ev), ev, "a whole message within a stream"), nil
+	}
 	dst, err := d.messageStart(dst, msg, ev)
 	if err != nil {
 		return dst, err

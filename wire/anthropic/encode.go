@@ -188,7 +188,7 @@ func (e *encoder) thinking(limit int) thinkingState {
 			refuse("way to switch thinking off")
 		}
 		e.lit(`,"thinking":{"type":"disabled"`)
-		e.members(g.Vendor, codec.Field("reasoning"))
+		e.members(g.Vendor, codec.Field("reasoning"), "type")
 		e.lit(`}`)
 		if g.Display != "" {
 			e.note(wire.NoteDropped, "reasoning.display", "thinking is off")
@@ -240,7 +240,7 @@ func (e *encoder) thinking(limit int) thinkingState {
 		e.lit(`,"display":`)
 		e.str(g.Display)
 	}
-	e.members(g.Vendor, codec.Field("reasoning"))
+	e.members(g.Vendor, codec.Field("reasoning"), "type", "budget_tokens", "display")
 	e.lit(`}`)
 	return st
 }
@@ -365,7 +365,7 @@ func (e *encoder) extra() {
 			e.refuse(at.String(), strconv.Quote(f.Name)+" is written by the codec", "use the field of the request")
 		}
 		for j := range i {
-			if e.r.Extra[j].Name == f.Name {
+			if sameName(e.r.Extra[j].Name, f.Name) {
 				e.refuse(at.String(), strconv.Quote(f.Name)+" is there twice", "")
 			}
 		}
@@ -381,6 +381,9 @@ func (e *encoder) extra() {
 		}
 	}
 }
+
+// sameName reports whether two names are the same once they are JSON.
+func sameName(a, b string) bool { return a == b || string([]rune(a)) == string([]rune(b)) }
 
 func (e *encoder) toolChoice(t thinkingState) {
 	c, r := e.r.ToolChoice, e.r
@@ -497,7 +500,7 @@ func (e *encoder) tools() {
 			e.lit(`,"strict":`)
 			e.b = strconv.AppendBool(e.b, *t.Strict)
 		}
-		e.members(t.Vendor, at)
+		e.members(t.Vendor, at, "name", "description", "input_schema", "strict")
 		e.mark(cache)
 		e.lit(`}`)
 	}
@@ -506,8 +509,9 @@ func (e *encoder) tools() {
 	}
 }
 
-// members appends the members of a vendor object, each behind a comma.
-func (e *encoder) members(vendor string, at codec.Place) {
+// members appends the members of a vendor object, each behind a comma. Those
+// that the codec has written already are refused.
+func (e *encoder) members(vendor string, at codec.Place, written ...string) {
 	if vendor == "" {
 		return
 	}
@@ -517,8 +521,14 @@ func (e *encoder) members(vendor string, at codec.Place) {
 		return
 	}
 	for c := v.Members(); c.Next(); {
-		if c.Name() == "cache_control" {
+		name := c.Name()
+		if name == "cache_control" {
 			e.marks++
+		}
+		for _, w := range written {
+			if name == w {
+				e.refuse(at.String()+".vendor", strconv.Quote(name)+" is written by the codec", "leave it out")
+			}
 		}
 		e.lit(`,`)
 		e.raw(string(c.Key()), at)
@@ -552,7 +562,7 @@ func (e *encoder) system() {
 		}
 		e.lit(`{"type":"text","text":`)
 		e.str(p.Text)
-		e.members(p.Vendor, at)
+		e.members(p.Vendor, at, "type", "text")
 		cache := p.Cache
 		if cache == nil && e.auto.system && i == last {
 			cache = &wire.CacheMark{TTL: e.r.Cache.TTL}

@@ -66,7 +66,7 @@ func (e *encoder) roleOf(m *wire.Message) string {
 // close ends the message that is open.
 func (e *encoder) close() {
 	e.lit(`]`)
-	e.members(e.tail, codec.Field("messages"))
+	e.members(e.tail, codec.Field("messages"), "role", "content")
 	e.lit(`}`)
 }
 
@@ -353,7 +353,7 @@ func (e *encoder) block(p *wire.Part, own bool, at codec.Place) {
 		if e.role == roleAssistant {
 			e.last = textBlock{from, len(e.b), p.Text}
 		}
-		e.vendor(p, own, at)
+		e.vendor(p, own, at, "type", "text")
 	case wire.PartReasoning:
 		if jsonw.Parse(p.Vendor).Get("data").Exists() {
 			e.lit(`{"type":"redacted_thinking"`)
@@ -361,7 +361,7 @@ func (e *encoder) block(p *wire.Part, own bool, at codec.Place) {
 			e.lit(`{"type":"thinking","thinking":`)
 			e.str(p.Text)
 		}
-		e.members(p.Vendor, at)
+		e.members(p.Vendor, at, "type", "thinking")
 	case wire.PartToolCall:
 		e.lit(`{"type":"tool_use","id":`)
 		e.id(p.ID, at)
@@ -374,7 +374,7 @@ func (e *encoder) block(p *wire.Part, own bool, at codec.Place) {
 		}
 		e.lit(`,"input":`)
 		e.input(p, at)
-		e.vendor(p, own, at)
+		e.vendor(p, own, at, "type", "id", "name", "input")
 	case wire.PartToolResult:
 		e.result(p, own, at)
 	case wire.PartMedia:
@@ -406,7 +406,7 @@ func (e *encoder) block(p *wire.Part, own bool, at codec.Place) {
 }
 
 // vendor appends the members that only the origin can read.
-func (e *encoder) vendor(p *wire.Part, own bool, at codec.Place) {
+func (e *encoder) vendor(p *wire.Part, own bool, at codec.Place, written ...string) {
 	if p.Vendor == "" {
 		return
 	}
@@ -414,7 +414,7 @@ func (e *encoder) vendor(p *wire.Part, own bool, at codec.Place) {
 		e.note(wire.NoteDropped, at.String()+".vendor", fates[foreign])
 		return
 	}
-	e.members(p.Vendor, at)
+	e.members(p.Vendor, at, written...)
 }
 
 // input writes the arguments of a call, which must be an object.
@@ -489,7 +489,7 @@ func (e *encoder) result(p *wire.Part, own bool, at codec.Place) {
 	if p.IsError {
 		e.lit(`,"is_error":true`)
 	}
-	e.vendor(p, own, at)
+	e.vendor(p, own, at, "type", "tool_use_id", "content", "is_error")
 }
 
 // media writes an image or a document.
@@ -554,7 +554,7 @@ func (e *encoder) media(p *wire.Part, own bool, at codec.Place) {
 	if m.Detail != "" {
 		e.note(wire.NoteDropped, at.String()+".media.detail", "the protocol has no such setting")
 	}
-	e.vendor(p, own, at)
+	e.vendor(p, own, at, "type", "source")
 }
 
 // prefill checks a conversation that ends with the assistant: the model is asked

@@ -15,16 +15,23 @@ type usage struct {
 	fresh, read, created, created1h, out, reasoning wire.Count
 
 	first  string        // the vendor's object, while there was one only
+	text   string        // what the vendor's objects come to, "" if that is not known
+	size   int           // of merged, about
+	over   int           // something was too large to be kept: 1, and 2 once that was told
 	merged codec.Members // the vendor's objects, once there were more
 }
+
+// maxUsage is how many bytes of the vendor's usage object are kept.
+const maxUsage = 16 << 10
 
 // add takes a usage object and reports whether it was one.
 func (u *usage) add(obj jsonw.Value) bool {
 	if !obj.IsObject() {
 		return false
 	}
-	if u.first == "" && len(u.merged.List) == 0 {
+	if u.first == "" && len(u.merged.List) == 0 && len(obj) <= maxUsage {
 		u.first = strings.Clone(string(obj))
+		u.text = u.first
 	} else {
 		u.merge(jsonw.Value(u.first))
 		u.merge(obj)
@@ -60,9 +67,24 @@ func (u *usage) add(obj jsonw.Value) bool {
 // merge takes the members of one of the vendor's objects.
 func (u *usage) merge(obj jsonw.Value) {
 	for c := obj.Members(); c.Next(); {
-		if v := c.Value(); !v.IsNull() {
-			u.merged.Set(c.Name(), v)
+		v := c.Value()
+		if v.IsNull() {
+			continue
 		}
+		if u.size+len(v) > maxUsage {
+			u.over = max(u.over, 1)
+			continue
+		}
+		m := u.merged.At(c.Name())
+		if string(m.Raw) == string(v) {
+			continue
+		}
+		u.size += len(v) - len(m.Raw)
+		if m.Raw == nil {
+			u.size += len(m.Name) + 4
+		}
+		m.Raw = append(m.Raw[:0], v...)
+		u.text = ""
 	}
 }
 
@@ -85,9 +107,8 @@ func (u *usage) snapshot() *wire.Usage {
 	if u.created.Known() {
 		input = input.Add(u.created)
 	}
-	vendor := u.first
-	if vendor == "" {
-		vendor = u.merged.Object()
+	if u.text == "" {
+		u.text = u.merged.Object()
 	}
 	return &wire.Usage{
 		InputTokens:           input,
@@ -97,7 +118,7 @@ func (u *usage) snapshot() *wire.Usage {
 		CacheCreation1hTokens: u.created1h,
 		OutputTokens:          u.out,
 		ReasoningTokens:       u.reasoning,
-		Vendor:                vendor,
+		Vendor:                u.text,
 	}
 }
 

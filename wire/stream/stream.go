@@ -30,7 +30,7 @@ type Options struct {
 
 // Read returns the events of one response body. It reads from body no more than
 // it needs, and hands an event out as soon as its block is complete. It can be
-// ranged over once. Leaving the loop stops reading; closing the body is the
+// ranged over once; a second time it gives an end of cause config. Leaving the loop stops reading; closing the body is the
 // caller's business.
 //
 // The last pair holds the end event: with a nil error if the stream finished,
@@ -45,6 +45,8 @@ func Read(body io.Reader, dec wire.Decoder, framing wire.Framing, opts *Options)
 	ranged := false
 	return func(yield func(wire.Event, error) bool) {
 		if ranged {
+			e := &wire.Error{Cause: wire.CauseConfig, Message: "the stream was ranged over before, and a body can be read once"}
+			yield(wire.Event{Kind: wire.EventEnd, End: &wire.Ending{Cause: e.Cause, Err: e}}, e)
 			return
 		}
 		ranged = true

@@ -639,8 +639,14 @@ func TestRangedTwice(t *testing.T) {
 			}
 		}
 		reads := body.reads
-		for ev := range s {
-			t.Errorf("leaving early %t: the second time there is %+v", leave, ev)
+		n := 0
+		for ev, err := range s {
+			if n++; ev.Kind != wire.EventEnd || ev.End.Cause != wire.CauseConfig || err != ev.End.Err || n > 1 {
+				t.Errorf("leaving early %t: the second time there is %+v, %v", leave, ev, err)
+			}
+		}
+		if n != 1 {
+			t.Errorf("leaving early %t: the second time there are %d events", leave, n)
 		}
 		if body.reads != reads {
 			t.Errorf("leaving early %t: %d more reads", leave, body.reads-reads)
