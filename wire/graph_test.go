@@ -327,6 +327,10 @@ func sourceFaults(fset *token.FileSet, files []*ast.File, permitted func(name st
 			switch n := n.(type) {
 			case *ast.GoStmt:
 				fault(n, "go statement")
+			case *ast.CallExpr:
+				if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "print" || f.Name == "println") {
+					fault(n, "%s writes to standard error", f.Name)
+				}
 			case *ast.SelectorExpr:
 				if x, ok := n.X.(*ast.Ident); ok && clock != "" && x.Name == clock && slices.Contains(clocks, n.Sel.Name) {
 					fault(n, "%s.%s", clock, n.Sel.Name)
