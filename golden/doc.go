@@ -39,8 +39,8 @@
 // response; its request is then pinned all the same. A turn whose request would
 // end with an assistant message (or be empty) needs no file at all.
 //
-// A head file begins with a line of its own, the status code of the response or
-// the path of the request; each further line is "name: value". Without one, a
+// A head file begins with a line of its own, the status code of the response,
+// from 200 to 599, or the path of the request; each further line is "name: value". Without one, a
 // response has status 200 and the content type that its file's ending says. A
 // request head is compared where the file is there; to have one, create it
 // empty and update. The response of another status than 2xx goes through

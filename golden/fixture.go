@@ -248,8 +248,11 @@ func needed(r *wire.Request) bool {
 func (t *Turn) readHead(data []byte) error {
 	first, rest, _ := strings.Cut(string(data), "\n")
 	status, err := strconv.Atoi(strings.TrimSpace(first))
-	if err != nil || status < 100 || status > 999 {
+	if err != nil {
 		return fmt.Errorf("the first line is %q; it must be a status code such as 200", first)
+	}
+	if !final(status) {
+		return fmt.Errorf("the status is %d; that of a response is from 200 to 599", status)
 	}
 	t.Status = status
 	for line := range strings.Lines(rest) {
@@ -301,6 +304,9 @@ func (t *Turn) head() wire.Head {
 		return ""
 	}}
 }
+
+// final reports whether a response can end a request with this status.
+func final(status int) bool { return 200 <= status && status <= 599 }
 
 // failed reports whether the status says that the request failed.
 func (t *Turn) failed() bool { return t.Status < 200 || t.Status > 299 }

@@ -36,7 +36,9 @@ const (
 type Faults struct {
 	// Status answers with this status, and with Header and Body, in the place
 	// of the recording. The request is not looked at, and the turn is not used
-	// up, so that it answers the next request.
+	// up, so that it answers the next request. It is from 200 to 599, and 0
+	// is none; with any other, the request is an error like one that the
+	// fixture does not have.
 	Status int
 	Header []wire.Header
 	Body   []byte
@@ -84,12 +86,12 @@ type player struct {
 	err      error
 }
 
-func newPlayer(f *Fixture, opts *ServeOptions) *player {
-	p := &player{f: f}
+// set prepares a player, before its first request.
+func (p *player) set(f *Fixture, opts *ServeOptions) {
+	p.f = f
 	if opts != nil {
 		p.opts = *opts
 	}
-	return p
 }
 
 // answer is one answer and what shall go wrong with it.
@@ -105,6 +107,21 @@ func (p *player) answer(body []byte) (answer, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests++
+	a, err := p.choose(body)
+	if err == nil && !final(a.status) {
+		err = fmt.Errorf("golden: request %d cannot be answered with status %d, only with one from 200 to 599", p.requests, a.status)
+	}
+	if err != nil {
+		p.failed(err)
+		return answer{}, err
+	}
+	return a, nil
+}
+
+func (p *player) choose(body []byte) (answer, error) {
+	if p.f == nil {
+		return answer{}, errors.New("golden: there is no fixture: use NewReplay or Serve")
+	}
 	faults := p.opts.Faults
 	if p.opts.Each != nil {
 		faults = p.opts.Each(p.requests)
@@ -112,13 +129,12 @@ func (p *player) answer(body []byte) (answer, error) {
 	if faults.Status != 0 {
 		return answer{faults.Status, faults.Header, faults.Body, faults}, nil
 	}
-	choose := p.inOrder
+	turn := p.inOrder
 	if p.opts.AnyOrder {
-		choose = p.anyOrder
+		turn = p.anyOrder
 	}
-	t, err := choose(body)
+	t, err := turn(body)
 	if err != nil {
-		p.failed(err)
 		return answer{}, err
 	}
 	return answer{t.Status, t.Header, t.Response, faults}, nil
@@ -186,17 +202,13 @@ func (p *player) match(n int, body []byte) error {
 	return nil
 }
 
-// Err returns the first thing that went wrong with a request: it was not the
-// one that the fixture has, or there was none left. Faults on demand do not
-// count.
-func (p *player) Err() error {
+func (p *player) firstError() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err
 }
 
-// Requests returns how many requests came.
-func (p *player) Requests() int {
+func (p *player) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.requests
@@ -259,18 +271,28 @@ func wait(ctx context.Context, d time.Duration) bool {
 }
 
 // Replay is an http.RoundTripper that answers from a fixture without a network.
-// A request that the fixture does not have is an error of RoundTrip. It may be
-// used by several goroutines.
-type Replay struct{ *player }
+// It is made by [NewReplay], and may be used by several goroutines.
+type Replay struct{ player player }
 
 var _ http.RoundTripper = (*Replay)(nil)
 
 // NewReplay returns a Replay of f.
 func NewReplay(f *Fixture, opts *ServeOptions) *Replay {
-	return &Replay{player: newPlayer(f, opts)}
+	r := &Replay{}
+	r.player.set(f, opts)
+	return r
 }
 
-// RoundTrip answers one request.
+// Err returns the first thing that went wrong with a request: it was not the one
+// that the fixture has, there was none left, or the status was none to answer
+// with. Other faults on demand do not count.
+func (r *Replay) Err() error { return r.player.firstError() }
+
+// Requests returns how many requests came.
+func (r *Replay) Requests() int { return r.player.count() }
+
+// RoundTrip answers one request. One that the fixture does not have is an error,
+// which [Replay.Err] remembers.
 func (r *Replay) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body []byte
 	if req.Body != nil {
@@ -285,7 +307,7 @@ func (r *Replay) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	a, err := r.answer(body)
+	a, err := r.player.answer(body)
 	if err != nil {
 		return nil, err
 	}

@@ -241,6 +241,46 @@ func TestStatus(t *testing.T) {
 	})
 }
 
+// A status that ends no request is refused, on demand or in a fixture made by
+// hand.
+func TestNoStatus(t *testing.T) {
+	for _, status := range []int{-1, 0, 99, 101, 199, 600, 1000} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			opts := &golden.ServeOptions{Faults: golden.Faults{Status: status}}
+			f := load(t, "toy/tool")
+			f.Turns[0].Status = status
+			both(t, f, opts, func(t *testing.T, ask func(context.Context, []byte) (*http.Response, error), errs func() error) {
+				want := fmt.Sprintf("golden: request 1 cannot be answered with status %d, only with one from 200 to 599", status)
+				resp, err := ask(t.Context(), f.Turns[0].RequestBody)
+				if err == nil {
+					got, _ := read(t, resp, nil)
+					if resp.StatusCode != 400 {
+						t.Errorf("the answer is %s", resp.Status)
+					}
+					err = errors.New(got)
+				}
+				if !strings.Contains(err.Error(), want) || errs() == nil || errs().Error() != want {
+					t.Errorf("got %v, and %v is remembered", err, errs())
+				}
+			})
+		})
+	}
+}
+
+// Without a fixture there is an error, and no panic.
+func TestNoFixture(t *testing.T) {
+	var zero golden.Replay
+	for _, r := range []*golden.Replay{&zero, golden.NewReplay(nil, nil)} {
+		if r.Err() != nil || r.Requests() != 0 {
+			t.Errorf("before a request: %v, %d requests", r.Err(), r.Requests())
+		}
+		_, err := (&http.Client{Transport: r}).Get("https://toy.invalid")
+		if err == nil || !strings.Contains(err.Error(), "there is no fixture") || r.Err() == nil || r.Requests() != 1 {
+			t.Errorf("got %v, %v, %d requests", err, r.Err(), r.Requests())
+		}
+	}
+}
+
 func TestMismatch(t *testing.T) {
 	f := load(t, "toy/tool")
 	first, second := f.Turns[0].RequestBody, f.Turns[1].RequestBody

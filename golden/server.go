@@ -10,12 +10,13 @@ import (
 	"sync"
 )
 
-// Server is a real HTTP server on loopback that answers from a fixture.
+// Server is a real HTTP server on loopback that answers from a fixture. It is
+// made by [Serve].
 type Server struct {
 	// URL is the address, without a slash at its end.
 	URL string
 
-	*player
+	player player
 	srv    *http.Server
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -35,7 +36,8 @@ func Serve(f *Fixture, opts *ServeOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{URL: "http://" + l.Addr().String(), player: newPlayer(f, opts)}
+	s := &Server{URL: "http://" + l.Addr().String()}
+	s.player.set(f, opts)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.srv = &http.Server{
 		Handler:  http.HandlerFunc(s.serve),
@@ -44,6 +46,14 @@ func Serve(f *Fixture, opts *ServeOptions) (*Server, error) {
 	s.wg.Go(func() { _ = s.srv.Serve(l) })
 	return s, nil
 }
+
+// Err returns the first thing that went wrong with a request: it was not the one
+// that the fixture has, there was none left, or the status was none to answer
+// with. Other faults on demand do not count.
+func (s *Server) Err() error { return s.player.firstError() }
+
+// Requests returns how many requests came.
+func (s *Server) Requests() int { return s.player.count() }
 
 // Close ends the server and every answer that is still going out, and waits for
 // them. It returns what Err returns.
@@ -81,7 +91,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, err)
 		return
 	}
-	a, err := s.answer(body)
+	a, err := s.player.answer(body)
 	if err != nil {
 		s.refuse(w, err)
 		return
@@ -116,9 +126,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 // refuse answers a request that the fixture does not have.
 func (s *Server) refuse(w http.ResponseWriter, err error) {
-	s.mu.Lock()
-	s.failed(err)
-	s.mu.Unlock()
+	s.player.mu.Lock()
+	s.player.failed(err)
+	s.player.mu.Unlock()
 	type detail struct {
 		Type    string `json:"type"`
 		Message string `json:"message"`

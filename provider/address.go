@@ -24,7 +24,10 @@ var completePrefixes = [...]struct {
 }
 
 // keyParameters are the names of query parameters that hold a key.
-var keyParameters = [...]string{"key", "api_key", "api-key", "apikey", "token", "access_token"}
+var keyParameters = [...]string{
+	"key", "api_key", "api-key", "apikey", "subscription-key", "token", "access_token",
+	"auth", "authorization", "code", "sig", "signature",
+}
 
 // parseAddress reads the URL of the setting called name. Its errors do not show
 // the URL, which may hold what must not be shown.

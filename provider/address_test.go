@@ -94,6 +94,8 @@ func TestAddressRefused(t *testing.T) {
 		"https://user@h.example", "https://user:MARKED@h.example", "https://h.example?key=MARKED",
 		"https://h.example?a=b&API_KEY=MARKED", "https://h.example?api%2Dkey=MARKED", "https://h.example?apikey", "https://h.example?token=",
 		"https://h.example?access_token=MARKED", "https://h.example/" + key,
+		"https://h.example?Subscription-Key=MARKED", "https://h.example?sig=MARKED", "https://h.example?signature=MARKED",
+		"https://h.example?code=MARKED", "https://h.example?auth=MARKED", "https://h.example?a=b&Authorization=MARKED",
 	} {
 		for _, set := range []func(*provider.Config){
 			func(cfg *provider.Config) { cfg.BaseURL = address },

@@ -79,13 +79,13 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // isCredential reports whether the name of a header speaks of a credential.
 func isCredential(name string) bool {
-	name = strings.ToLower(name)
-	for _, s := range [...]string{"authorization", "api-key", "apikey", "token", "secret", "cookie", "password"} {
+	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	for _, s := range [...]string{"auth", "api-key", "apikey", "token", "secret", "cookie", "password"} {
 		if strings.Contains(name, s) {
 			return true
 		}
 	}
-	return false
+	return strings.HasSuffix(name, "-key") && !strings.HasSuffix(name, "idempotency-key")
 }
 
 // checkHeader refuses a header that cannot be sent. The error does not show the

@@ -43,7 +43,7 @@ func TestStream(t *testing.T) {
 	})
 	r := &wire.Request{Messages: []wire.Message{wire.UserText("q")}}
 	before := *r
-	res := read(t, c, t.Context(), r)
+	res := read(t, c, limited(t), r)
 	if res.err != nil || res.text != "hi" {
 		t.Fatalf("got %q, %v", res.text, res.err)
 	}
@@ -64,7 +64,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("second event %+v, want a start of %s", res.events[1].Start, host)
 	}
 
-	resp, err := c.Complete(t.Context(), r)
+	resp, err := c.Complete(limited(t), r)
 	if err != nil || resp.Message.Text() != "hi" || resp.RequestID != "req_7" || resp.Message.Origin.Endpoint != host || len(resp.Notes) != 1 {
 		t.Errorf("Complete: got %+v, %v", resp, err)
 	}
@@ -72,7 +72,7 @@ func TestStream(t *testing.T) {
 
 func TestCompleteKeepsWhatCame(t *testing.T) {
 	srv := serve(t, answer(200, "text/event-stream", sse(hi)))
-	resp, err := newClient(t, srv.URL).Complete(t.Context(), text("q"))
+	resp, err := newClient(t, srv.URL).Complete(limited(t), text("q"))
 	wantError(t, wire.AsError(err, ""), wire.CauseTruncated)
 	if resp.Message.Text() != "hi" || !resp.Message.Parts[0].Partial || resp.Message.Ending.Cause != wire.CauseTruncated {
 		t.Errorf("got %+v", resp)
@@ -103,7 +103,7 @@ func TestEncode(t *testing.T) {
 	if diff := cmp.Diff(want, call.Header); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
 	}
-	if res := read(t, c, t.Context(), r); res.err != nil {
+	if res := read(t, c, limited(t), r); res.err != nil {
 		t.Fatal(res.err)
 	}
 	if body != string(call.Body) {
@@ -118,6 +118,24 @@ func TestEncode(t *testing.T) {
 		t.Errorf("the credentials were not sent: %v", served)
 	}
 	noKey(t, call)
+
+	for name, secret := range map[string]bool{
+		"Ocp-Apim-Subscription-Key": true, "x-functions-key": true, "X_Api_Key": true, "X-Auth": true, "x-goog-authenticated": true,
+		"Idempotency-Key": false, "x-idempotency-key": false, "x-keyed": false,
+	} {
+		cfg := provider.Config{Codec: toy{}, BaseURL: "https://h.example", Header: []wire.Header{{Name: name, Value: "MARKED-0001"}}}
+		noKey(t, cfg)
+		c, err := provider.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Encode(&call, text("q")); err != nil {
+			t.Fatal(err)
+		}
+		if shown := len(call.Header) == 2; shown == secret {
+			t.Errorf("%s: Encode gives %v", name, call.Header)
+		}
+	}
 
 	// No key is needed, and nothing is sent.
 	c = newClient(t, "https://h.example", func(cfg *provider.Config) { cfg.APIKey = "" })
@@ -153,7 +171,7 @@ func TestNothingSent(t *testing.T) {
 		}
 	}
 	t.Run("findings", func(t *testing.T) {
-		res := read(t, newClient(t, "https://h.example", unreachable(t)), t.Context(), &wire.Request{MaxTokens: -1})
+		res := read(t, newClient(t, "https://h.example", unreachable(t)), limited(t), &wire.Request{MaxTokens: -1})
 		wantError(t, res.err, wire.CauseConfig, "max_tokens", "must not be negative")
 		var f wire.Findings
 		if !errors.As(res.err, &f) || len(f) != 1 {
@@ -162,20 +180,20 @@ func TestNothingSent(t *testing.T) {
 		single(t, res)
 	})
 	t.Run("nil request", func(t *testing.T) {
-		res := read(t, newClient(t, "https://h.example", unreachable(t)), t.Context(), nil)
+		res := read(t, newClient(t, "https://h.example", unreachable(t)), limited(t), nil)
 		wantError(t, res.err, wire.CauseConfig, "no request")
 		single(t, res)
 	})
 	t.Run("no key", func(t *testing.T) {
 		for hint, say := range map[string]string{"": "APIKey", "H_API_KEY": "H_API_KEY"} {
 			c := newClient(t, "https://h.example", unreachable(t), func(cfg *provider.Config) { cfg.APIKey, cfg.KeyHint = " \n", hint })
-			res := read(t, c, t.Context(), text("q"))
+			res := read(t, c, limited(t), text("q"))
 			wantError(t, res.err, wire.CauseConfig, "no API key", say)
 			single(t, res)
 		}
 	})
 	t.Run("cancelled before", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(limited(t))
 		cancel()
 		res := read(t, newClient(t, "https://h.example", unreachable(t)), ctx, text("q"))
 		wantError(t, res.err, wire.CauseCancelled)
@@ -185,7 +203,7 @@ func TestNothingSent(t *testing.T) {
 		c := newClient(t, "https://h.example", unreachable(t))
 		r := text("q")
 		r.Headers = []wire.Header{{Name: "X-API-Key", Value: "MARKED-other"}}
-		res := read(t, c, t.Context(), r)
+		res := read(t, c, limited(t), r)
 		wantError(t, res.err, wire.CauseConfig, "X-API-Key")
 		single(t, res)
 	})
@@ -206,6 +224,7 @@ func TestNoKeyNeeded(t *testing.T) {
 		"optional":    {"http://h.example", true, nil},
 		"own header":  {"http://h.example", false, []wire.Header{{Name: "X-Api-Key", Value: "own"}}},
 		"other proof": {"http://h.example", false, []wire.Header{{Name: "Authorization", Value: "Bearer MARKED"}}},
+		"gateway":     {"http://h.example", false, []wire.Header{{Name: "Ocp-Apim-Subscription-Key", Value: "MARKED"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := false
@@ -224,15 +243,19 @@ func TestNoKeyNeeded(t *testing.T) {
 					return nil, errors.New("enough")
 				})}
 			})
-			wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseConnect, "enough")
+			wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseConnect, "enough")
 			if !sent {
 				t.Error("nothing was sent")
 			}
 		})
 	}
+	c := newClient(t, "http://h.example", unreachable(t), func(cfg *provider.Config) {
+		cfg.APIKey, cfg.Header = "", []wire.Header{{Name: "Idempotency-Key", Value: "1"}}
+	})
+	wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseConfig, "no API key")
 	for _, base := range []string{"http://localhost.example", "http://128.0.0.1", "http://[::2]", "http://127.0.0.1.example", "http://0.0.0.0"} {
 		c := newClient(t, base, unreachable(t), func(cfg *provider.Config) { cfg.APIKey = "" })
-		wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseConfig, "no API key")
+		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseConfig, "no API key")
 	}
 }
 
@@ -252,7 +275,7 @@ func TestAuth(t *testing.T) {
 				return nil, errors.New("enough")
 			})}
 		}
-		wantError(t, read(t, newClient(t, "https://h.example", sees), t.Context(), text("q")).err, wire.CauseConnect)
+		wantError(t, read(t, newClient(t, "https://h.example", sees), limited(t), text("q")).err, wire.CauseConnect)
 	}
 	c := newClient(t, "https://h.example", func(cfg *provider.Config) {
 		cfg.Auth = provider.Auth{}
@@ -263,7 +286,7 @@ func TestAuth(t *testing.T) {
 			return nil, errors.New("enough")
 		})}
 	})
-	wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseConnect)
+	wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseConnect)
 
 	for name, change := range map[string]func(*provider.Config){
 		"header of the key":   func(cfg *provider.Config) { cfg.Header = []wire.Header{{Name: "X-API-KEY", Value: "MARKED"}} },
@@ -291,7 +314,7 @@ func TestCallersClient(t *testing.T) {
 	own := &http.Client{Transport: tr, Timeout: time.Minute,
 		CheckRedirect: func(*http.Request, []*http.Request) error { asked.Store(true); return nil }}
 	c := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.HTTP = own })
-	read(t, c, t.Context(), text("q"))
+	read(t, c, limited(t), text("q"))
 	if own.Transport != tr || own.Timeout != time.Minute || own.CheckRedirect == nil || asked.Load() {
 		t.Errorf("the caller's client was modified or asked: %+v", own)
 	}
@@ -319,6 +342,17 @@ func TestContentTypes(t *testing.T) {
 		{"whole though sse was asked", "application/json; charset=utf-8", whole, wire.FramingSSE, ""},
 		{"sse though whole was asked", "text/event-stream", sse(hi, stop), wire.FramingWhole, ""},
 		{"error in a 200", "application/json", `{"error":"no"}`, wire.FramingSSE, wire.CauseVendor},
+		{"sse called json", "application/json", sse(hi, stop), wire.FramingWhole, ""},
+		{"sse called json, event first", "application/json; charset=utf-8", "event: x\n" + sse(hi, stop), "", ""},
+		{"sse called json, comment first", "application/json", ": ping\n\n" + sse(hi, stop), "", ""},
+		{"sse called json, blank line first", "application/json", "\r\n" + sse(hi, stop), "", ""},
+		{"json, white space first", "application/json", strings.Repeat(" \n", 2000) + whole, "", ""},
+		{"json, byte order mark", "application/json", bom + whole, "", ""},
+		{"json, no object", "application/json", `"hi"`, "", wire.CauseProtocol},
+		{"json, null", "application/json", "null", "", wire.CauseTruncated},
+		{"json, empty", "application/json", "", "", wire.CauseTruncated},
+		{"json, cut", "application/json", whole[:5], "", wire.CauseTruncated},
+		{"text called json", "application/json", "date: none", "", wire.CauseProtocol},
 		{"ndjson", "application/x-ndjson", hi + "\n" + stop + "\n", "", ""},
 		{"jsonl", "application/jsonl", hi + "\n" + stop, "", ""},
 		{"stream+json", "application/stream+json", hi + "\n" + stop, "", ""},
@@ -343,7 +377,7 @@ func TestContentTypes(t *testing.T) {
 		{"plain, empty", "text/plain", "", "", wire.CauseProtocol},
 		{"image", "image/png", "\x89PNG", "", wire.CauseProtocol},
 		{"page", "text/html", "<!doctype html>", "", wire.CauseProtocol},
-		{"aws frames", "application/vnd.amazon.eventstream", "x", "", wire.CauseConfig},
+		{"aws frames", "application/vnd.amazon.eventstream", "x", "", wire.CauseProtocol},
 		{"empty", "text/event-stream", "", "", wire.CauseTruncated},
 	}
 	for _, tt := range tests {
@@ -360,7 +394,7 @@ func TestContentTypes(t *testing.T) {
 					}
 				}
 			})
-			res := read(t, newClient(t, srv.URL, func(cfg *provider.Config) { cfg.Codec = toy{framing: tt.asked} }), t.Context(), text("q"))
+			res := read(t, newClient(t, srv.URL, func(cfg *provider.Config) { cfg.Codec = toy{framing: tt.asked} }), limited(t), text("q"))
 			if tt.cause == "" {
 				if res.err != nil || res.text != "hi" {
 					t.Errorf("got %q, %v", res.text, res.err)
@@ -373,6 +407,16 @@ func TestContentTypes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUnreadableFraming shows that a framing without a reader is told before the
+// body is read, and as the server's doing.
+func TestUnreadableFraming(t *testing.T) {
+	c := newClient(t, "https://h.example", responds(200, "application/vnd.amazon.eventstream", func(*http.Request) io.Reader {
+		return readerFunc(func([]byte) (int, error) { t.Error("the body was read"); return 0, io.EOF })
+	}))
+	res := read(t, c, limited(t), text("q"))
+	wantError(t, res.err, wire.CauseProtocol, "200", "Amazon", "https://h.example/v1/messages")
 }
 
 func TestStatusErrors(t *testing.T) {
@@ -407,7 +451,7 @@ func TestStatusErrors(t *testing.T) {
 				answer(tt.status, tt.contentType, tt.body)(w, r)
 			})
 			c := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.KeyHint = "H_API_KEY" })
-			res := read(t, c, t.Context(), text("q"))
+			res := read(t, c, limited(t), text("q"))
 			wantError(t, res.err, wire.CauseVendor, tt.say...)
 			if res.err.Status != tt.status || len(res.events) != 1 {
 				t.Errorf("status %d in %d events", res.err.Status, len(res.events))
@@ -417,21 +461,32 @@ func TestStatusErrors(t *testing.T) {
 	t.Run("no key was sent", func(t *testing.T) {
 		srv := serve(t, answer(401, "", ""))
 		c := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.APIKey = "" })
-		wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseVendor, "no key was sent", "APIKey")
+		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseVendor, "no key was sent", "APIKey")
+	})
+	t.Run("an encoded body is not quoted", func(t *testing.T) {
+		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "br")
+			answer(401, "text/plain", "QUOTED")(w, r)
+		})
+		e := read(t, newClient(t, srv.URL), limited(t), text("q")).err
+		wantError(t, e, wire.CauseVendor, "401", "Accept-Encoding")
+		if strings.Contains(e.Error(), "QUOTED") || e.Body != "" {
+			t.Errorf("the body is quoted in %v", e)
+		}
 	})
 	t.Run("retry after", func(t *testing.T) {
 		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "7")
 			answer(429, "", "")(w, r)
 		})
-		if e := read(t, newClient(t, srv.URL), t.Context(), text("q")).err; e.RetryAfter != 7*time.Second {
+		if e := read(t, newClient(t, srv.URL), limited(t), text("q")).err; e.RetryAfter != 7*time.Second {
 			t.Errorf("got %v", e.RetryAfter)
 		}
 	})
 	t.Run("notes come before", func(t *testing.T) {
 		srv := serve(t, answer(400, "", ""))
 		c := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.Codec = toy{notes: []wire.Note{{Code: wire.NoteDropped}}} })
-		if res := read(t, c, t.Context(), text("q")); len(res.events) != 2 || res.events[0].Note == nil {
+		if res := read(t, c, limited(t), text("q")); len(res.events) != 2 || res.events[0].Note == nil {
 			t.Errorf("got %+v", res.events)
 		}
 	})
@@ -441,7 +496,7 @@ func TestStatusErrors(t *testing.T) {
 			w.WriteHeader(503)
 			io.WriteString(w, "busy")
 		})
-		e := read(t, newClient(t, srv.URL), t.Context(), text("q")).err
+		e := read(t, newClient(t, srv.URL), limited(t), text("q")).err
 		wantError(t, e, wire.CauseVendor, "503", "busy")
 		if !errors.Is(e, io.ErrUnexpectedEOF) {
 			t.Errorf("got %v inside", e.Err)
@@ -449,7 +504,7 @@ func TestStatusErrors(t *testing.T) {
 	})
 	t.Run("long message", func(t *testing.T) {
 		srv := serve(t, answer(400, "", `{"error":{"message":"`+strings.Repeat("é", 10000)+`"}}`))
-		e := read(t, newClient(t, srv.URL), t.Context(), text("q")).err
+		e := read(t, newClient(t, srv.URL), limited(t), text("q")).err
 		if len(e.Message) > 4096 || !strings.HasSuffix(e.Message, "é…") {
 			t.Errorf("got %d bytes that end in %q", len(e.Message), e.Message[len(e.Message)-10:])
 		}
@@ -462,7 +517,7 @@ func TestStreamErrors(t *testing.T) {
 			w.Header().Set("Request-Id", "req_1")
 			answer(200, "text/event-stream", sse(hi, `{"error":"overloaded"}`))(w, r)
 		})
-		res := read(t, newClient(t, srv.URL), t.Context(), text("q"))
+		res := read(t, newClient(t, srv.URL), limited(t), text("q"))
 		wantError(t, res.err, wire.CauseVendor, "overloaded", "req_1", "200")
 		if res.text != "hi" {
 			t.Errorf("got text %q", res.text)
@@ -470,12 +525,12 @@ func TestStreamErrors(t *testing.T) {
 	})
 	t.Run("protocol", func(t *testing.T) {
 		srv := serve(t, answer(200, "text/event-stream", sse(hi, "no json")))
-		wantError(t, read(t, newClient(t, srv.URL), t.Context(), text("q")).err, wire.CauseProtocol, "no JSON")
+		wantError(t, read(t, newClient(t, srv.URL), limited(t), text("q")).err, wire.CauseProtocol, "no JSON")
 	})
 	t.Run("limit", func(t *testing.T) {
 		srv := serve(t, answer(200, "text/event-stream", sse(hi, `{"text":"`+strings.Repeat("x", 200)+`"}`)))
 		c := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.Stream = &stream.Options{MaxBlockBytes: 100} })
-		wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseLimit, "100")
+		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseLimit, "100")
 	})
 }
 
@@ -487,8 +542,8 @@ func TestConnect(t *testing.T) {
 		}
 		base := "http://" + l.Addr().String()
 		l.Close()
-		res := read(t, newClient(t, base+"?secretish=1"), t.Context(), text("q"))
-		wantError(t, res.err, wire.CauseConnect, "refused")
+		res := read(t, newClient(t, base+"?secretish=1"), limited(t), text("q"))
+		wantError(t, res.err, wire.CauseConnect, "refused", "check the address", "server runs")
 		if strings.Contains(res.err.Error(), "secretish") {
 			t.Errorf("the error shows the query: %v", res.err)
 		}
@@ -496,9 +551,24 @@ func TestConnect(t *testing.T) {
 			t.Errorf("no net.OpError in %#v", res.err.Err)
 		}
 	})
+	t.Run("no URL", func(t *testing.T) {
+		c := newClient(t, "https://h.example/p?api-version=HIDDEN", func(cfg *provider.Config) {
+			cfg.HTTP = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("enough") })}
+		})
+		e := read(t, c, limited(t), text("q")).err
+		wantError(t, e, wire.CauseConnect)
+		if e.Message != "enough" {
+			t.Errorf("got message %q", e.Message)
+		}
+		for err := error(e); err != nil; err = errors.Unwrap(err) {
+			if all := fmt.Sprintf("%v %+v %#v", err, err, err); strings.Contains(all, "HIDDEN") {
+				t.Errorf("the query shows in %s", all)
+			}
+		}
+	})
 	t.Run("no head", func(t *testing.T) {
 		srv := serve(t, func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) })
-		wantError(t, read(t, newClient(t, srv.URL), t.Context(), text("q")).err, wire.CauseConnect)
+		wantError(t, read(t, newClient(t, srv.URL), limited(t), text("q")).err, wire.CauseConnect)
 	})
 	t.Run("not HTTP", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -517,15 +587,15 @@ func TestConnect(t *testing.T) {
 				conn.Close()
 			}
 		}()
-		wantError(t, read(t, newClient(t, "http://"+l.Addr().String()), t.Context(), text("q")).err, wire.CauseConnect)
+		wantError(t, read(t, newClient(t, "http://"+l.Addr().String()), limited(t), text("q")).err, wire.CauseConnect)
 	})
 	t.Run("TLS", func(t *testing.T) {
 		srv := httptest.NewUnstartedServer(answer(200, "text/event-stream", sse(hi, stop)))
 		srv.Config.ErrorLog = log.New(io.Discard, "", 0)
 		srv.StartTLS()
 		defer srv.Close()
-		wantError(t, read(t, newClient(t, srv.URL), t.Context(), text("q")).err, wire.CauseConnect, "certificate")
-		res := read(t, newClient(t, srv.URL, func(cfg *provider.Config) { cfg.HTTP = srv.Client() }), t.Context(), text("q"))
+		wantError(t, read(t, newClient(t, srv.URL), limited(t), text("q")).err, wire.CauseConnect, "certificate")
+		res := read(t, newClient(t, srv.URL, func(cfg *provider.Config) { cfg.HTTP = srv.Client() }), limited(t), text("q"))
 		if res.err != nil || res.text != "hi" {
 			t.Errorf("got %q, %v", res.text, res.err)
 		}
@@ -535,7 +605,11 @@ func TestConnect(t *testing.T) {
 		c := newClient(t, "http://h.example", func(cfg *provider.Config) {
 			cfg.HTTP = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, own })}
 		})
-		wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseProtocol, "differs")
+		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseProtocol, "differs")
+		own.Cause = wire.CauseConnect
+		if wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseConnect, "server runs"); own.Hint != "" {
+			t.Error("the transport's error was modified")
+		}
 	})
 }
 
@@ -553,7 +627,7 @@ func TestConcurrent(t *testing.T) {
 		wg.Go(func() {
 			for j := range 20 {
 				want := fmt.Sprintf("q%d-%d", i, j)
-				resp, err := c.Complete(t.Context(), text(want))
+				resp, err := c.Complete(limited(t), text(want))
 				if err != nil || resp.Message.Text() != want {
 					t.Errorf("got %q, %v, want %q", resp.Message.Text(), err, want)
 				}

@@ -12,9 +12,10 @@ import (
 	"github.com/handwire/handwire/wire/stream"
 )
 
-// Config says where requests go and how. Printed with fmt, in any form, logged
-// or written as JSON it is a short text, which shows neither the key nor the
-// values of headers; it is no form to be stored.
+// Config says where requests go and how. Printed with fmt by itself or in an
+// exported field, logged or written as JSON it is a short text, which shows
+// neither the key nor the values of headers; it is no form to be stored. In an
+// unexported field fmt calls no methods, and shows the key.
 type Config struct {
 	// Codec speaks the server's protocol. It is required.
 	Codec wire.Codec
@@ -45,9 +46,10 @@ type Config struct {
 	HTTP *http.Client
 	// Header is added to every request. A name that the codec or the request
 	// sets too is sent once, with the values joined by commas. A header whose
-	// name speaks of a credential (authorization, api-key, token, secret,
-	// cookie, password) is treated like the key; it must not be the one of
-	// Auth if there is a key as well.
+	// name speaks of a credential is treated like the key: one that contains
+	// auth, api-key, token, secret, cookie or password, or ends in -key but not
+	// in idempotency-key. It must not be the one of Auth if there is a key as
+	// well.
 	Header []wire.Header
 	// Stream are the limits of reading a response; nil is the defaults.
 	Stream *stream.Options

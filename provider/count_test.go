@@ -56,7 +56,7 @@ func TestCountTokens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n, err := c.CountTokens(t.Context(), &wire.Request{})
+			n, err := c.CountTokens(limited(t), &wire.Request{})
 			var e *wire.Error
 			if errors.As(err, &e) != (tt.cause != "") || n != tt.want || e != nil && e.Cause != tt.cause {
 				t.Errorf("%d, %v", n, err)
@@ -71,17 +71,17 @@ func TestCountTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *wire.Error
-	if _, err := c.CountTokens(t.Context(), &wire.Request{}); !errors.As(err, &e) || e.Cause != wire.CauseConfig {
+	if _, err := c.CountTokens(limited(t), &wire.Request{}); !errors.As(err, &e) || e.Cause != wire.CauseConfig {
 		t.Errorf("a protocol without such a call: %v", err)
 	}
 	c, err = provider.New(provider.Config{Codec: counter{}, URL: "http://127.0.0.1:1/exact"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.CountTokens(t.Context(), &wire.Request{}); !errors.As(err, &e) || e.Cause != wire.CauseConfig {
+	if _, err := c.CountTokens(limited(t), &wire.Request{}); !errors.As(err, &e) || e.Cause != wire.CauseConfig {
 		t.Errorf("an exact URL: %v", err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(limited(t))
 	cancel()
 	if _, err := c.CountTokens(ctx, &wire.Request{}); err == nil {
 		t.Error("cancelled, and no error")

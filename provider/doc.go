@@ -3,7 +3,7 @@
 //
 //	client, err := provider.New(provider.Config{
 //		Codec:   anthropic.Codec{},
-//		Model:   "claude-sonnet-4-5",
+//		Model:   "claude-sonnet-5-5",
 //		BaseURL: "https://api.anthropic.com",
 //		APIKey:  key,
 //		Auth:    provider.Auth{Header: "x-api-key"},
@@ -52,9 +52,13 @@
 //
 // # Keys
 //
-// The key goes into one header and nowhere else. No error, event or printed
-// value of this package holds it: where a server echoes the key, plain, escaped
-// for a URL or in base64, it is replaced by [key hidden]. The text that a model
-// writes is left as it is. Headers of [Config.Header] whose names speak of a
-// credential are treated alike.
+// The key goes into one header and nowhere else. Where a server echoes it, plain,
+// escaped for a URL or in base64, [key hidden] stands in its place in every
+// error and in what the events tell about the answer: its origin, ids, limits,
+// usage, notes, vendor's events and ending. The content of the model's parts
+// (text, arguments, opaque blocks) is left verbatim. A key of less than 8 bytes
+// is a stand-in rather than a secret: it is hidden where it is a word of its
+// own, and in no data that programs read, such as the vendor's JSON. A printed
+// [Client] shows no key; of a [Config] see there. Headers of [Config.Header]
+// whose names speak of a credential are treated alike.
 package provider

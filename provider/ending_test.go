@@ -56,7 +56,7 @@ func testCancel(t *testing.T) {
 		}
 	}
 	t.Run("connect", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(limited(t))
 		c := newClient(t, "http://h.example", func(cfg *provider.Config) {
 			cfg.HTTP = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				cancel()
@@ -67,7 +67,7 @@ func testCancel(t *testing.T) {
 		cancelled(t, read(t, c, ctx, text("q")).err)
 	})
 	t.Run("headers", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(limited(t))
 		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
 			cancel()
@@ -76,7 +76,7 @@ func testCancel(t *testing.T) {
 		promptly(t, time.Second, func() { cancelled(t, read(t, newClient(t, srv.URL), ctx, text("q")).err) })
 	})
 	t.Run("in a read", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(limited(t))
 		srv := streaming(t, func(send func(string)) {
 			send(sse(hi))
 			time.AfterFunc(30*time.Millisecond, cancel)
@@ -92,7 +92,7 @@ func testCancel(t *testing.T) {
 	t.Run("in the loop", func(t *testing.T) {
 		// All is buffered already, and still nothing comes after the cancel.
 		srv := serve(t, answer(200, "text/event-stream", sse(hi, hi, hi, stop)))
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(limited(t))
 		defer cancel()
 		n := 0
 		var last error
@@ -110,7 +110,7 @@ func testCancel(t *testing.T) {
 	})
 	t.Run("at the end", func(t *testing.T) {
 		srv := streaming(t, func(send func(string)) { send(sse(hi, stop)) })
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(limited(t))
 		defer cancel()
 		var last wire.Event
 		for ev, err := range newClient(t, srv.URL).Stream(ctx, text("q")) {
@@ -126,7 +126,7 @@ func testCancel(t *testing.T) {
 		}
 	})
 	t.Run("in the body of an error", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(limited(t))
 		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
 			w.WriteHeader(500)
@@ -137,7 +137,7 @@ func testCancel(t *testing.T) {
 		promptly(t, time.Second, func() { cancelled(t, read(t, newClient(t, srv.URL), ctx, text("q")).err) })
 	})
 	t.Run("in a body of unknown type", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(limited(t))
 		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
 			w.Header().Set("Content-Type", "text/plain")
@@ -148,9 +148,29 @@ func testCancel(t *testing.T) {
 		})
 		promptly(t, time.Second, func() { cancelled(t, read(t, newClient(t, srv.URL), ctx, text("q")).err) })
 	})
+	for name, tt := range map[string]struct {
+		status            int
+		contentType, body string
+	}{
+		"while the body of an error trickles":   {500, "application/json", `{"error":{"message":"m"}}`},
+		"while a body of a wrong type trickles": {200, "text/html", "<html>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(limited(t))
+			defer cancel()
+			c := newClient(t, "http://h.example", responds(tt.status, tt.contentType, func(r *http.Request) io.Reader {
+				return io.MultiReader(strings.NewReader(tt.body), readerFunc(func([]byte) (int, error) {
+					cancel()
+					<-r.Context().Done()
+					return 0, r.Context().Err()
+				}))
+			}))
+			cancelled(t, read(t, c, ctx, text("q")).err)
+		})
+	}
 	t.Run("with a cause", func(t *testing.T) {
 		why := errors.New("the user pressed escape")
-		ctx, cancel := context.WithCancelCause(t.Context())
+		ctx, cancel := context.WithCancelCause(limited(t))
 		srv := streaming(t, func(send func(string)) { send(sse(hi)); cancel(why) })
 		e := read(t, newClient(t, srv.URL), ctx, text("q")).err
 		cancelled(t, e)
@@ -159,7 +179,7 @@ func testCancel(t *testing.T) {
 		}
 	})
 	t.Run("the connection broke too", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(limited(t))
 		c := newClient(t, "http://h.example", func(cfg *provider.Config) {
 			cfg.HTTP = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 				cancel()
@@ -187,7 +207,7 @@ func testDeadline(t *testing.T) {
 		"stream":  streaming(t, func(send func(string)) { send(sse(hi)) }),
 	} {
 		t.Run("context, "+name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Millisecond)
+			ctx, cancel := context.WithTimeout(limited(t), 40*time.Millisecond)
 			defer cancel()
 			promptly(t, time.Second, func() { check(t, read(t, newClient(t, srv.URL), ctx, text("q")).err) })
 		})
@@ -195,7 +215,7 @@ func testDeadline(t *testing.T) {
 			own := &http.Client{Timeout: 40 * time.Millisecond}
 			c := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.HTTP = own })
 			promptly(t, time.Second, func() {
-				e := read(t, c, t.Context(), text("q")).err
+				e := read(t, c, limited(t), text("q")).err
 				check(t, e)
 				if !strings.Contains(e.Error(), "http.Client") {
 					t.Errorf("%v does not say whose time ran out", e)
@@ -204,7 +224,7 @@ func testDeadline(t *testing.T) {
 		})
 	}
 	t.Run("dial before the context knows", func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		ctx, cancel := context.WithTimeout(limited(t), time.Millisecond)
 		defer cancel()
 		c := newClient(t, "http://h.example", func(cfg *provider.Config) {
 			cfg.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -220,7 +240,7 @@ func testDeadline(t *testing.T) {
 				return nil, &net.OpError{Op: "dial", Err: timeout{}}
 			})}
 		})
-		wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseConnect)
+		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseConnect)
 	})
 }
 
@@ -244,12 +264,76 @@ func TestAfterTheMark(t *testing.T) {
 			cnt, use := counted(t)
 			c := newClient(t, srv.URL, use)
 			promptly(t, 500*time.Millisecond, func() {
-				if res := read(t, c, t.Context(), text("q")); res.err != nil || res.text != "hi" {
+				if res := read(t, c, limited(t), text("q")); res.err != nil || res.text != "hi" {
 					t.Errorf("got %q, %v", res.text, res.err)
 				}
 			})
 			if cnt.total.Load() != 1 || cnt.open.Load() != 0 || cnt.closes.Load() != 1 {
 				t.Errorf("%d bodies, %d open, %d closes", cnt.total.Load(), cnt.open.Load(), cnt.closes.Load())
+			}
+		})
+	}
+}
+
+// TestDrain shows that the rest of a body is read neither without end nor for
+// ever.
+func TestDrain(t *testing.T) {
+	drains := func(t *testing.T, rest func(r *http.Request, p []byte) (int, error)) {
+		c := newClient(t, "http://h.example", responds(200, "text/event-stream", func(r *http.Request) io.Reader {
+			return io.MultiReader(strings.NewReader(sse(hi, stop)), readerFunc(func(p []byte) (int, error) { return rest(r, p) }))
+		}))
+		promptly(t, time.Second, func() {
+			if res := read(t, c, limited(t), text("q")); res.err != nil || res.text != "hi" {
+				t.Errorf("got %q, %v", res.text, res.err)
+			}
+		})
+	}
+	t.Run("bytes", func(t *testing.T) {
+		n := 0
+		drains(t, func(r *http.Request, p []byte) (int, error) {
+			n += len(p)
+			return len(p), r.Context().Err()
+		})
+		if n == 0 || n > 320<<10 {
+			t.Errorf("%d bytes were read", n)
+		}
+	})
+	t.Run("time", func(t *testing.T) {
+		drains(t, func(r *http.Request, p []byte) (int, error) {
+			<-r.Context().Done()
+			return 0, r.Context().Err()
+		})
+	})
+}
+
+// TestRequestOver shows that nothing of a request goes on after its loop.
+func TestRequestOver(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status int
+		body   string
+		leave  bool
+	}{
+		"finished":  {200, sse(hi, stop), false},
+		"truncated": {200, sse(hi), false},
+		"left":      {200, sse(hi, hi, stop), true},
+		"refused":   {400, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var request context.Context
+			c := newClient(t, "http://h.example", responds(tt.status, "text/event-stream", func(r *http.Request) io.Reader {
+				request = r.Context()
+				return strings.NewReader(tt.body)
+			}))
+			for range c.Stream(limited(t), text("q")) {
+				if request.Err() != nil {
+					t.Error("the request was over within the loop")
+				}
+				if tt.leave {
+					break
+				}
+			}
+			if request.Err() == nil {
+				t.Error("the request's context is not done")
 			}
 		})
 	}
@@ -263,11 +347,11 @@ func TestReuse(t *testing.T) {
 		want int64
 	}{
 		"read to the end": {answer(200, "text/event-stream", sse(hi, stop)), func(c *provider.Client) {
-			for range c.Stream(t.Context(), text("q")) {
+			for range c.Stream(limited(t), text("q")) {
 			}
 		}, 1},
 		"break at the end": {answer(200, "text/event-stream", sse(hi, stop)), func(c *provider.Client) {
-			for ev := range c.Stream(t.Context(), text("q")) {
+			for ev := range c.Stream(limited(t), text("q")) {
 				if ev.Kind == wire.EventEnd {
 					break
 				}
@@ -277,13 +361,13 @@ func TestReuse(t *testing.T) {
 			answer(200, "text/event-stream", sse(hi, stop))(w, r)
 			w.(http.Flusher).Flush()
 			time.Sleep(10 * time.Millisecond)
-		}, func(c *provider.Client) { c.Complete(t.Context(), text("q")) }, 1},
-		"whole": {answer(200, "application/json", `{"text":"hi","stop":true}`), func(c *provider.Client) { c.Complete(t.Context(), text("q")) }, 1},
-		"error": {answer(400, "application/json", `{"error":{"message":"m"}}`), func(c *provider.Client) { c.Complete(t.Context(), text("q")) }, 1},
+		}, func(c *provider.Client) { c.Complete(limited(t), text("q")) }, 1},
+		"whole": {answer(200, "application/json", `{"text":"hi","stop":true}`), func(c *provider.Client) { c.Complete(limited(t), text("q")) }, 1},
+		"error": {answer(400, "application/json", `{"error":{"message":"m"}}`), func(c *provider.Client) { c.Complete(limited(t), text("q")) }, 1},
 		"error in the stream": {answer(200, "text/event-stream", sse(`{"error":"no"}`)),
-			func(c *provider.Client) { c.Complete(t.Context(), text("q")) }, 1},
+			func(c *provider.Client) { c.Complete(limited(t), text("q")) }, 1},
 		"break before": {answer(200, "text/event-stream", sse(hi, strings.Repeat("x", 1<<20), stop)), func(c *provider.Client) {
-			for range c.Stream(t.Context(), text("q")) {
+			for range c.Stream(limited(t), text("q")) {
 				break
 			}
 		}, 5},
@@ -337,15 +421,15 @@ func TestHTTP2(t *testing.T) {
 	defer srv.Close()
 	c := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.HTTP = srv.Client() })
 	for range 3 {
-		if res := read(t, c, t.Context(), text("q")); res.err != nil || res.text != "hi" {
+		if res := read(t, c, limited(t), text("q")); res.err != nil || res.text != "hi" {
 			t.Errorf("got %q, %v", res.text, res.err)
 		}
-		for ev := range c.Stream(t.Context(), text("wait")) {
+		for ev := range c.Stream(limited(t), text("wait")) {
 			if ev.Text() != "" {
 				break
 			}
 		}
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(limited(t))
 		time.AfterFunc(20*time.Millisecond, cancel)
 		wantError(t, read(t, c, ctx, text("wait")).err, wire.CauseCancelled)
 	}
@@ -417,7 +501,7 @@ func testLeaving(t *testing.T) {
 	for name, f := range leave {
 		t.Run(name, func(t *testing.T) {
 			gone.Store(0)
-			ctx, cancel := context.WithCancel(t.Context())
+			ctx, cancel := context.WithCancel(limited(t))
 			defer cancel()
 			promptly(t, time.Second, func() { f(ctx, cancel) })
 			if n := cnt.open.Load(); n != 0 {
@@ -452,7 +536,7 @@ func testBodiesClosed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cnt, use := counted(t)
-			read(t, newClient(t, serve(t, h).URL, use), t.Context(), text("q"))
+			read(t, newClient(t, serve(t, h).URL, use), limited(t), text("q"))
 			if cnt.total.Load() != 1 || cnt.open.Load() != 0 || cnt.closes.Load() != 1 {
 				t.Errorf("%d bodies, %d open, %d closes", cnt.total.Load(), cnt.open.Load(), cnt.closes.Load())
 			}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -142,11 +143,14 @@ func (x *exchange) send(u *url.URL, call *wire.Call) *wire.Error {
 	x.req = req
 	resp, err := x.c.http.Do(req)
 	if err != nil {
-		err = withoutURL(err)
-		if strings.HasPrefix(err.Error(), "failed to parse Location header") { // and shows it
+		if strings.HasPrefix(withoutURL(err).Error(), "failed to parse Location header") { // and shows it
 			return configError("the server redirects to an address that cannot be read")
 		}
-		return x.failure(err, wire.CauseConnect)
+		e := *x.failure(err, wire.CauseConnect) // a copy, since it may be the transport's own
+		if e.Cause == wire.CauseConnect && e.Hint == "" {
+			e.Hint = connectHint
+		}
+		return &e
 	}
 	resp.Body = &body{rc: resp.Body, x: x}
 	x.resp = resp
@@ -176,15 +180,28 @@ func (x *exchange) receive(call *wire.Call, yield func(wire.Event, error) bool) 
 					start.RequestID = x.requestID()
 				}
 				start.RequestID = mask.text(start.RequestID)
+				start.Origin.Model, start.Origin.ResponseID = mask.data(start.Origin.Model), mask.data(start.Origin.ResponseID)
+				start.RateLimit = slices.Clone(start.RateLimit)
+				for i := range start.RateLimit {
+					l := &start.RateLimit[i]
+					l.Name, l.Reset = mask.data(l.Name), mask.data(l.Reset)
+				}
 				ev.Start = &start
+			}
+		case wire.EventUsage:
+			if ev.Usage != nil {
+				usage := *ev.Usage
+				usage.Vendor = mask.data(usage.Vendor)
+				ev.Usage = &usage
 			}
 		case wire.EventNote:
 			if ev.Note != nil {
 				ev.Note = &wire.Note{Code: ev.Note.Code, Path: mask.text(ev.Note.Path), Detail: mask.text(ev.Note.Detail)}
 			}
 		case wire.EventOther:
-			ev.Raw = mask.text(ev.Raw)
+			ev.Raw = mask.data(ev.Raw)
 		case wire.EventEnd:
+			ev.Raw = mask.data(ev.Raw)
 			if ev.End != nil {
 				end := *ev.End
 				end.VendorFinish, end.Detail = mask.text(end.VendorFinish), mask.text(end.Detail)

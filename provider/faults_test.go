@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -23,23 +24,23 @@ import (
 func TestFaults(t *testing.T) {
 	t.Run("F17 plain JSON to a streaming request", func(t *testing.T) {
 		srv := serve(t, answer(200, "application/json", `{"text":"whole","stop":true}`))
-		if res := read(t, newClient(t, srv.URL), t.Context(), text("q")); res.err != nil || res.text != "whole" {
+		if res := read(t, newClient(t, srv.URL), limited(t), text("q")); res.err != nil || res.text != "whole" {
 			t.Errorf("got %q, %v", res.text, res.err)
 		}
 		srv = serve(t, answer(200, "application/json", `{"error":"no such thing"}`))
-		wantError(t, read(t, newClient(t, srv.URL), t.Context(), text("q")).err, wire.CauseVendor, "no such thing")
+		wantError(t, read(t, newClient(t, srv.URL), limited(t), text("q")).err, wire.CauseVendor, "no such thing")
 		srv = serve(t, answer(200, "application/json", `{}`))
-		wantError(t, read(t, newClient(t, srv.URL), t.Context(), text("q")).err, wire.CauseTruncated)
+		wantError(t, read(t, newClient(t, srv.URL), limited(t), text("q")).err, wire.CauseTruncated)
 	})
 	t.Run("F18 a web page", func(t *testing.T) {
 		srv := serve(t, answer(200, "text/html; charset=utf-8", `<!doctype html><title>Sign in</title>`))
-		res := read(t, newClient(t, srv.URL+"/a?api-version=HIDDEN"), t.Context(), text("q"))
+		res := read(t, newClient(t, srv.URL+"/a?api-version=HIDDEN"), limited(t), text("q"))
 		wantError(t, res.err, wire.CauseProtocol, "200", "text/html", srv.URL+"/a/v1/messages", "Sign in", "web page")
 		if strings.Contains(res.err.Error(), "HIDDEN") {
 			t.Errorf("the error shows the query: %v", res.err)
 		}
 		srv = serve(t, answer(200, "text/html", "<html>"+strings.Repeat("é", 1<<20)))
-		e := read(t, newClient(t, srv.URL), t.Context(), text("q")).err
+		e := read(t, newClient(t, srv.URL), limited(t), text("q")).err
 		if len(e.Body) > 300 || !utf8.ValidString(e.Body) || !strings.HasSuffix(e.Body, "é…") {
 			t.Errorf("got %d bytes of body: %q", len(e.Body), e.Body)
 		}
@@ -47,12 +48,12 @@ func TestFaults(t *testing.T) {
 	t.Run("F18 a page that does not end", func(t *testing.T) {
 		srv := streamingType(t, "text/html", "<html>")
 		promptly(t, time.Second, func() {
-			wantError(t, read(t, newClient(t, srv), t.Context(), text("q")).err, wire.CauseProtocol, "<html>")
+			wantError(t, read(t, newClient(t, srv), limited(t), text("q")).err, wire.CauseProtocol, "<html>")
 		})
 	})
 	t.Run("F19 content-type spelling", func(t *testing.T) {
 		srv := serve(t, answer(200, "Text/Event-Stream; charset=ISO-8859-1", sse(`{"text":"é"}`, stop)))
-		if res := read(t, newClient(t, srv.URL), t.Context(), text("q")); res.err != nil || res.text != "é" {
+		if res := read(t, newClient(t, srv.URL), limited(t), text("q")); res.err != nil || res.text != "é" {
 			t.Errorf("got %q, %v", res.text, res.err)
 		}
 	})
@@ -61,17 +62,17 @@ func TestFaults(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 			answer(200, "text/event-stream", gzipped(sse(`{"text":"z"}`, stop)))(w, r)
 		})
-		if res := read(t, newClient(t, srv.URL), t.Context(), text("q")); res.err != nil || res.text != "z" {
+		if res := read(t, newClient(t, srv.URL), limited(t), text("q")); res.err != nil || res.text != "z" {
 			t.Errorf("got %q, %v", res.text, res.err)
 		}
 		own := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.Header = []wire.Header{{Name: "Accept-Encoding", Value: "gzip"}} })
-		wantError(t, read(t, own, t.Context(), text("q")).err, wire.CauseProtocol, "gzip", "Accept-Encoding")
+		wantError(t, read(t, own, limited(t), text("q")).err, wire.CauseProtocol, "gzip", "Accept-Encoding")
 
 		srv = serve(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "Identity")
 			answer(200, "text/event-stream", sse(`{"text":"z"}`, stop))(w, r)
 		})
-		if res := read(t, newClient(t, srv.URL), t.Context(), text("q")); res.err != nil || res.text != "z" {
+		if res := read(t, newClient(t, srv.URL), limited(t), text("q")); res.err != nil || res.text != "z" {
 			t.Errorf("identity: got %q, %v", res.text, res.err)
 		}
 	})
@@ -83,7 +84,7 @@ func TestFaults(t *testing.T) {
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		})
-		res := read(t, newClient(t, srv.URL), t.Context(), text("q"))
+		res := read(t, newClient(t, srv.URL), limited(t), text("q"))
 		wantError(t, res.err, wire.CauseReset)
 		if res.text != "par" || requests.Load() != 1 || !errors.Is(res.err, io.ErrUnexpectedEOF) {
 			t.Errorf("got %q in %d requests, inside %#v", res.text, requests.Load(), res.err.Err)
@@ -103,7 +104,7 @@ func TestFaults(t *testing.T) {
 			conn.(*net.TCPConn).SetLinger(0)
 			conn.Close()
 		})
-		res := read(t, newClient(t, srv.URL), t.Context(), text("q"))
+		res := read(t, newClient(t, srv.URL), limited(t), text("q"))
 		wantError(t, res.err, wire.CauseReset, "reset")
 		if op := (*net.OpError)(nil); res.text != "par" || !errors.As(res.err, &op) {
 			t.Errorf("got %q, inside %#v", res.text, res.err.Err)
@@ -111,16 +112,16 @@ func TestFaults(t *testing.T) {
 	})
 	t.Run("F93 an error body that is not JSON", func(t *testing.T) {
 		srv := serve(t, answer(502, "text/html", "<html><h1>502 Bad Gateway</h1></html>"))
-		e := read(t, newClient(t, srv.URL), t.Context(), text("q")).err
+		e := read(t, newClient(t, srv.URL), limited(t), text("q")).err
 		wantError(t, e, wire.CauseVendor, "502 Bad Gateway", "web page")
 		if strings.Contains(e.Error(), "invalid character") {
 			t.Errorf("%v is about JSON", e)
 		}
-		wantError(t, read(t, newClient(t, serve(t, answer(500, "", "")).URL), t.Context(), text("q")).err, wire.CauseVendor, "500")
+		wantError(t, read(t, newClient(t, serve(t, answer(500, "", "")).URL), limited(t), text("q")).err, wire.CauseVendor, "500")
 	})
 	t.Run("F94 error shapes reach the codec whole", func(t *testing.T) {
 		srv := serve(t, answer(400, "application/json", `{"error":{"message":"m1","code":400}}`))
-		e := read(t, newClient(t, srv.URL), t.Context(), text("q")).err
+		e := read(t, newClient(t, srv.URL), limited(t), text("q")).err
 		if e.Message != "m1" || e.Code != "400" {
 			t.Errorf("got %+v", e)
 		}
@@ -149,7 +150,7 @@ func TestFaults(t *testing.T) {
 				return resp, err
 			})}
 		})
-		e := read(t, c, t.Context(), text("q")).err
+		e := read(t, c, limited(t), text("q")).err
 		wantError(t, e, wire.CauseVendor, "500")
 		if n := bytes.Load(); n > 64<<10 || len(e.Body) > 1024 {
 			t.Errorf("%d bytes were read, %d shown", n, len(e.Body))
@@ -159,7 +160,7 @@ func TestFaults(t *testing.T) {
 	t.Run("F96 key in an error text", func(t *testing.T) {
 		srv := serve(t, answer(401, "application/json", `{"error":{"message":"Incorrect API key provided: KEY-OPENAI-0001"}}`))
 		c := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.APIKey = "KEY-OPENAI-0001" })
-		e := read(t, c, t.Context(), text("q")).err
+		e := read(t, c, limited(t), text("q")).err
 		wantError(t, e, wire.CauseVendor, "Incorrect API key provided: [key hidden]")
 		if strings.Contains(fmt.Sprintf("%v %+v %#v %v", e, e, e, c), "KEY-OPENAI") {
 			t.Errorf("the key shows in %v", e)
@@ -182,7 +183,7 @@ func TestFaults(t *testing.T) {
 					w.Header().Set("Location", location)
 					answer(status, "", "")(w, r)
 				})
-				res := read(t, newClient(t, a.URL), t.Context(), text("q"))
+				res := read(t, newClient(t, a.URL), limited(t), text("q"))
 				wantError(t, res.err, wire.CauseConfig, host)
 				if strings.Contains(res.err.Error(), "HIDDEN") {
 					t.Errorf("the error shows too much: %v", res.err)
@@ -206,7 +207,7 @@ func TestFaults(t *testing.T) {
 				return nil, errors.New("enough")
 			})}
 		})
-		wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseConnect, "enough")
+		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseConnect, "enough")
 	})
 	t.Run("F103 no timeout on the whole", func(t *testing.T) {
 		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -223,8 +224,26 @@ func TestFaults(t *testing.T) {
 			tr.ResponseHeaderTimeout = 100 * time.Millisecond
 			cfg.HTTP = &http.Client{Transport: tr}
 		})
-		if res := read(t, c, t.Context(), text("q")); res.err != nil || len(res.text) != 20 {
+		if res := read(t, c, limited(t), text("q")); res.err != nil || len(res.text) != 20 {
 			t.Errorf("got %q, %v", res.text, res.err)
+		}
+	})
+	t.Run("F103 no timeout at all", func(t *testing.T) {
+		asked := 0
+		c := newClient(t, "http://h.example", func(cfg *provider.Config) {
+			cfg.Codec = counter{}
+			cfg.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				asked++
+				if d, ok := r.Context().Deadline(); ok {
+					t.Errorf("the request has the deadline %v", d)
+				}
+				return nil, errors.New("enough")
+			})}
+		})
+		c.Complete(t.Context(), text("q"))
+		c.CountTokens(t.Context(), text("q"))
+		if asked != 2 {
+			t.Errorf("%d requests were sent", asked)
 		}
 	})
 	t.Run("F104 consumer stops early", testLeaving)
@@ -243,7 +262,7 @@ func TestFaults(t *testing.T) {
 					return nil, errors.New("enough")
 				})}
 			})
-			read(t, c, t.Context(), text("q"))
+			read(t, c, limited(t), text("q"))
 			if sent != "sk-1" {
 				t.Errorf("%q was sent as %q", k, sent)
 			}
@@ -254,7 +273,7 @@ func TestFaults(t *testing.T) {
 			wantError(t, wire.AsError(err, ""), wire.CauseConfig, "APIKey", "H_API_KEY", "control character")
 		}
 		c := newClient(t, "https://h.example", unreachable(t), func(cfg *provider.Config) { cfg.APIKey = "   " })
-		wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseConfig, "no API key")
+		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseConfig, "no API key")
 	})
 }
 
@@ -329,7 +348,7 @@ func TestKeyHidden(t *testing.T) {
 			},
 			"content type":   answer(200, "text/"+form, "x"),
 			"page":           answer(200, "text/html", "<html>"+form),
-			"page cut":       answer(200, "text/html", strings.Repeat("x", 290)+form),
+			"page cut":       answer(200, "text/html", strings.Repeat("x", 288)+form), // 9 bytes before the ellipsis
 			"vendor's error": answer(200, "text/event-stream", sse(`{"start":"r"}`, `{"error":"bad `+form+`"}`)),
 			"decode error":   answer(200, "text/event-stream", sse(form)),
 			"note":           answer(200, "text/event-stream", sse(`{"odd":"`+form+`"}`)),
@@ -344,13 +363,13 @@ func TestKeyHidden(t *testing.T) {
 				srv := serve(t, h)
 				defer srv.Close()
 				c := newClient(t, srv.URL)
-				resp, err := c.Complete(t.Context(), text("q"))
+				resp, err := c.Complete(limited(t), text("q"))
 				if err == nil {
 					t.Fatal("no failure")
 				}
 				noKey(t, err)
 				noKey(t, resp)
-				for _, ev := range read(t, c, t.Context(), text("q")).events {
+				for _, ev := range read(t, c, limited(t), text("q")).events {
 					noKey(t, ev)
 				}
 				noKey(t, c)
@@ -369,7 +388,7 @@ func TestKeyHidden(t *testing.T) {
 				c := newClient(t, "http://h.example", func(cfg *provider.Config) {
 					cfg.HTTP = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, inner })}
 				})
-				res := read(t, c, t.Context(), text("q"))
+				res := read(t, c, limited(t), text("q"))
 				wantError(t, res.err, wire.CauseConnect)
 				for _, kept := range []error{io.ErrUnexpectedEOF, context.DeadlineExceeded} {
 					if errors.Is(inner, kept) != errors.Is(res.err, kept) {
@@ -399,6 +418,16 @@ func TestKeyHidden(t *testing.T) {
 			t.Errorf("got %s", s)
 		}
 	})
+	t.Run("settings of a gateway", func(t *testing.T) {
+		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			answer(401, "text/plain", "bad key "+r.Header.Get("Ocp-Apim-Subscription-Key"))(w, r)
+		})
+		c := newClient(t, srv.URL, func(cfg *provider.Config) {
+			cfg.APIKey, cfg.Header = "", []wire.Header{{Name: "ocp-apim-subscription-key", Value: "MARKED-0001"}}
+		})
+		e := read(t, c, limited(t), text("q")).err
+		wantError(t, e, wire.CauseVendor, "bad key [key hidden]", "check the key")
+	})
 	t.Run("own credential", func(t *testing.T) {
 		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -407,15 +436,15 @@ func TestKeyHidden(t *testing.T) {
 		c := newClient(t, srv.URL, func(cfg *provider.Config) {
 			cfg.APIKey, cfg.Header = "", []wire.Header{{Name: "Authorization", Value: "Bearer MARKED-0001"}}
 		})
-		wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseVendor, "bad token [key hidden]")
+		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseVendor, "bad token [key hidden]")
 	})
 	t.Run("a stand-in", func(t *testing.T) {
 		srv := serve(t, answer(401, "application/json", `{"error":{"message":"nonesuch: bad key 'none'"}}`))
 		c := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.APIKey = "none" })
-		wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseVendor, "nonesuch: bad key '[key hidden]'")
+		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseVendor, "nonesuch: bad key '[key hidden]'")
 		srv = serve(t, answer(401, "application/json", `{"error":{"message":"still read"}}`))
 		c = newClient(t, srv.URL, func(cfg *provider.Config) { cfg.APIKey = "error" })
-		wantError(t, read(t, c, t.Context(), text("q")).err, wire.CauseVendor, "still read")
+		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseVendor, "still read")
 	})
 	t.Run("a stand-in that is the host", func(t *testing.T) {
 		c := newClient(t, "http://ollama:11434", func(cfg *provider.Config) { cfg.APIKey = "ollama" })
@@ -426,10 +455,67 @@ func TestKeyHidden(t *testing.T) {
 	})
 	t.Run("the model's text is left alone", func(t *testing.T) {
 		srv := serve(t, answer(200, "text/event-stream", sse(`{"text":"`+key+`"}`, stop)))
-		if res := read(t, newClient(t, srv.URL), t.Context(), text("q")); res.text != key {
+		if res := read(t, newClient(t, srv.URL), limited(t), text("q")); res.text != key {
 			t.Errorf("got %q", res.text)
 		}
 	})
+}
+
+// TestKeyHiddenInAnswer has a server repeat the key in an answer that is fine.
+func TestKeyHiddenInAnswer(t *testing.T) {
+	serving := func(key string) *httptest.Server {
+		return serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Limit", key)
+			answer(200, "text/event-stream", sse(
+				`{"start":"`+key+`","model":"`+key+`"}`, hi, `{"usage":{"tier":"`+key+`"}}`,
+				`{"stop":true,"finish":"`+key+`","detail":"stopped at `+key+`","vendor":{"echo":"`+key+`"}}`))(w, r)
+		})
+	}
+	var gave []wire.Event
+	c := newClient(t, serving(key).URL, func(cfg *provider.Config) { cfg.Codec = toy{gave: &gave} })
+	res := read(t, c, limited(t), text("q"))
+	if res.err != nil {
+		t.Fatal(res.err)
+	}
+	for _, ev := range res.events {
+		noKey(t, ev.Raw)
+		switch ev.Kind {
+		case wire.EventStart:
+			o, l := ev.Start.Origin, ev.Start.RateLimit
+			if o.ResponseID != "[key hidden]" || o.Model != "[key hidden]" {
+				t.Errorf("got origin %+v", o)
+			}
+			if len(l) != 1 || l[0].Name != "[key hidden]" || l[0].Reset != "[key hidden]" {
+				t.Errorf("got limits %+v", l)
+			}
+		case wire.EventUsage:
+			if ev.Usage.Vendor != `{"tier":"[key hidden]"}` || ev.Usage.InputTokens != wire.CountOf(1) {
+				t.Errorf("got usage %+v", ev.Usage)
+			}
+		case wire.EventEnd:
+			if e := ev.End; e.VendorFinish != "[key hidden]" || e.Detail != "stopped at [key hidden]" || ev.Raw != `{"echo":"[key hidden]"}` {
+				t.Errorf("got end %+v, %s", e, ev.Raw)
+			}
+		}
+	}
+	for _, ev := range gave {
+		switch {
+		case ev.Start != nil && (ev.Start.Origin.Model != key || ev.Start.RateLimit[0].Name != key),
+			ev.Usage != nil && !strings.Contains(ev.Usage.Vendor, key), ev.End != nil && ev.End.VendorFinish != key:
+			t.Errorf("the decoder's event was modified: %+v", ev)
+		}
+	}
+	resp, err := c.Complete(limited(t), text("q"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	noKey(t, resp)
+
+	// A stand-in may be a word of what programs read.
+	resp, err = newClient(t, serving("tier").URL, func(cfg *provider.Config) { cfg.APIKey = "tier" }).Complete(limited(t), text("q"))
+	if err != nil || resp.Usage.Vendor != `{"tier":"tier"}` || resp.Message.Origin.Model != "tier" {
+		t.Errorf("got %+v, %v", resp, err)
+	}
 }
 
 // shows is an error that tells more to %#v than to %v.

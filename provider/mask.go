@@ -60,9 +60,9 @@ const (
 // text returns s with every credential replaced.
 func (m masker) text(s string) string { return m.hide(s, 0) }
 
-// body returns a body with every credential replaced that is no stand-in: one
-// might be a word of the body's own syntax.
-func (m masker) body(b []byte) []byte { return []byte(m.hide(string(b), shortSecret)) }
+// data returns s, which programs read, with every credential replaced that is no
+// stand-in: one might be a word of the syntax of s, or the name of a model.
+func (m masker) data(s string) string { return m.hide(s, shortSecret) }
 
 // hide replaces the forms of at least so many bytes.
 func (m masker) hide(s string, least int) string {

@@ -60,7 +60,7 @@ func (x *exchange) refusal(call *wire.Call) *wire.Error {
 	}
 	// What a codec quotes may be cut within the key, so it is hidden before.
 	// Stand-ins are left to the end: they might be words of the JSON itself.
-	text = x.c.auth().mask.body(text)
+	text = []byte(x.c.auth().mask.data(string(text)))
 	e := *x.c.codec.DecodeError(wire.Head{Status: status, Framing: wire.FramingWhole, Get: x.header}, text)
 	if e.Cause == "" {
 		e.Cause = wire.CauseVendor
@@ -109,6 +109,7 @@ func (x *exchange) hint(call *wire.Call, text []byte, encoding string) string {
 }
 
 const (
+	connectHint  = "check the address, and whether the server runs"
 	htmlHint     = "a web page answered: check the base URL, and what stands between here and the server"
 	encodingHint = "leave the Accept-Encoding header to the transport, which then decodes the response"
 )
@@ -154,11 +155,15 @@ func (x *exchange) framing(call *wire.Call) (wire.Framing, io.Reader, *wire.Erro
 	case "text/event-stream":
 		return wire.FramingSSE, x.resp.Body, nil
 	case "application/json":
-		return wire.FramingWhole, x.resp.Body, nil
+		framing, src, _, e := x.sniff()
+		if framing == "" {
+			framing = wire.FramingWhole
+		}
+		return framing, src, e
 	case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/stream+json":
 		return wire.FramingLines, x.resp.Body, nil
 	case "application/vnd.amazon.eventstream":
-		return wire.FramingEventStream, x.resp.Body, nil
+		return "", nil, x.unreadable("the response is an event stream of Amazon's binary form, for which there is no reader")
 	case "":
 		framing := call.Framing
 		if framing == "" {
@@ -166,45 +171,50 @@ func (x *exchange) framing(call *wire.Call) (wire.Framing, io.Reader, *wire.Erro
 		}
 		return framing, x.resp.Body, nil
 	}
-	return x.sniff(contentType)
+	framing, src, begin, e := x.sniff()
+	if framing != "" || e != nil {
+		return framing, src, e
+	}
+	return "", nil, x.wrongType(contentType, begin)
 }
 
-// sniff decides by the first bytes of the body.
-func (x *exchange) sniff(contentType string) (wire.Framing, io.Reader, *wire.Error) {
+// sniff decides by the first bytes of the body, which it returns, with a reader
+// of them and all that follows. The framing is "" if they are nothing known.
+func (x *exchange) sniff() (framing wire.Framing, src io.Reader, begin []byte, e *wire.Error) {
 	buf := make([]byte, 0, 1024)
 	var err error
 	for {
 		framing, more := sniffed(buf)
-		if framing != "" {
+		if framing != "" || !more || err == io.EOF || len(buf) == cap(buf) {
 			// The mark is of no use to either framing, and JSON must not have one.
-			buf = bytes.TrimPrefix(buf, []byte(byteOrderMark))
-			return framing, io.MultiReader(bytes.NewReader(buf), x.resp.Body), nil
-		}
-		if !more || err == io.EOF || len(buf) == cap(buf) {
-			break
+			read := bytes.TrimPrefix(buf, []byte(byteOrderMark))
+			return framing, io.MultiReader(bytes.NewReader(read), x.resp.Body), buf, nil
 		}
 		if err != nil {
-			return "", nil, x.described(wire.AsError(err, wire.CauseReset))
+			return "", nil, nil, x.described(wire.AsError(err, wire.CauseReset))
 		}
 		var n int
 		n, err = x.resp.Body.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 	}
-	if err == nil {
-		timer := time.AfterFunc(excerptTime, x.close)
-		n, _ := io.ReadFull(x.resp.Body, buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		timer.Stop()
-	}
+}
+
+// wrongType returns the error of a body that begins with buf and is nothing
+// known, once it has read enough of it to be shown.
+func (x *exchange) wrongType(contentType string, buf []byte) *wire.Error {
+	timer := time.AfterFunc(excerptTime, x.close)
+	n, _ := io.ReadFull(x.resp.Body, buf[len(buf):cap(buf)])
+	buf = buf[:len(buf)+n]
+	timer.Stop()
 	if e := x.interrupted(nil); e != nil {
-		return "", nil, e
+		return e
 	}
 	e := x.unreadable("the response has the content type " + strconv.Quote(cut(contentType, 100)) + ", which is no answer of a model")
 	e.Body = cut(x.c.auth().mask.text(strings.ToValidUTF8(string(buf), "\ufffd")), maxExcerpt)
 	if isHTML(contentType, buf) {
 		e.Hint = htmlHint
 	}
-	return "", nil, e
+	return e
 }
 
 // unreadable returns the error of a 2xx response that is not the protocol.

@@ -18,22 +18,29 @@ import (
 )
 
 // toy is a codec of one text part. Its blocks are JSON objects: {"start":"id"},
-// {"text":"…"}, {"odd":"…"}, {"other":…}, {"error":"…"}, {"stop":true}. A whole
-// body is {"text":"…","stop":true} or {"error":"…"}.
+// {"text":"…"}, {"odd":"…"}, {"other":…}, {"usage":…}, {"error":"…"},
+// {"stop":true}. A start may have a model; a stop, a finish, a detail and vendor
+// data. A whole body is {"text":"…","stop":true} or {"error":"…"}.
 type toy struct {
 	path    string
 	framing wire.Framing
 	notes   []wire.Note
 	header  []wire.Header
+	gave    *[]wire.Event // nil, or where the decoder keeps what it hands out
 }
 
 type toyBlock struct {
-	Start string          `json:"start"`
-	Text  string          `json:"text"`
-	Odd   string          `json:"odd"`
-	Other json.RawMessage `json:"other"`
-	Error json.RawMessage `json:"error"`
-	Stop  bool            `json:"stop"`
+	Start  string          `json:"start"`
+	Model  string          `json:"model"`
+	Text   string          `json:"text"`
+	Odd    string          `json:"odd"`
+	Other  json.RawMessage `json:"other"`
+	Usage  json.RawMessage `json:"usage"`
+	Error  json.RawMessage `json:"error"`
+	Stop   bool            `json:"stop"`
+	Finish string          `json:"finish"`
+	Detail string          `json:"detail"`
+	Vendor json.RawMessage `json:"vendor"`
 }
 
 func (toy) Protocol() string { return "toy" }
@@ -65,7 +72,7 @@ func (toy) Check(r *wire.Request) []wire.Finding {
 	return nil
 }
 
-func (toy) NewDecoder(h wire.Head) wire.Decoder { return &toyDecoder{head: h} }
+func (t toy) NewDecoder(h wire.Head) wire.Decoder { return &toyDecoder{head: h, gave: t.gave} }
 
 func (toy) DecodeError(h wire.Head, body []byte) *wire.Error {
 	e := &wire.Error{Cause: wire.CauseVendor, Status: h.Status}
@@ -89,17 +96,25 @@ type toyDecoder struct {
 	begun bool
 	open  bool
 	end   *wire.Ending
+	gave  *[]wire.Event
 }
 
-func (d *toyDecoder) start(dst []wire.Event, id string) []wire.Event {
+func (d *toyDecoder) start(dst []wire.Event, id, model string) []wire.Event {
 	if d.begun {
 		return dst
 	}
 	d.begun = true
-	return append(dst, wire.Event{Kind: wire.EventStart, Start: &wire.Start{Origin: wire.Origin{Protocol: "toy", ResponseID: id}}})
+	start := &wire.Start{Origin: wire.Origin{Protocol: "toy", Model: model, ResponseID: id}}
+	if limit := d.head.Get("X-Limit"); limit != "" {
+		start.RateLimit = wire.RateLimits{{Name: limit, Reset: limit}}
+	}
+	return append(dst, wire.Event{Kind: wire.EventStart, Start: start})
 }
 
-func (d *toyDecoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.Event, error) {
+func (d *toyDecoder) Decode(dst []wire.Event, name string, data []byte) (evs []wire.Event, err error) {
+	if d.gave != nil {
+		defer func(n int) { *d.gave = append(*d.gave, evs[n:]...) }(len(dst))
+	}
 	if d.end != nil {
 		return dst, nil
 	}
@@ -108,10 +123,10 @@ func (d *toyDecoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.
 		return dst, &wire.Error{Cause: wire.CauseProtocol, Message: "no JSON", Body: string(data)}
 	}
 	if b.Start != "" {
-		dst = d.start(dst, b.Start)
+		dst = d.start(dst, b.Start, b.Model)
 	}
 	if b.Text != "" {
-		dst = d.start(dst, "")
+		dst = d.start(dst, "", "")
 		if !d.open {
 			d.open = true
 			dst = append(dst, wire.Event{Kind: wire.EventPartStart, Part: wire.PartText})
@@ -124,11 +139,16 @@ func (d *toyDecoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.
 	if b.Other != nil {
 		dst = append(dst, wire.Event{Kind: wire.EventOther, Raw: string(b.Other)})
 	}
+	if b.Usage != nil {
+		dst = append(dst, wire.Event{Kind: wire.EventUsage, Usage: &wire.Usage{InputTokens: wire.CountOf(1), Vendor: string(b.Usage)}})
+	}
 	switch {
 	case b.Error != nil:
 		return d.close(dst, &wire.Error{Cause: wire.CauseVendor, Message: strings.Trim(string(b.Error), `"`)})
 	case b.Stop:
-		dst, _ = d.close(d.start(dst, ""), nil)
+		dst, _ = d.close(d.start(dst, "", ""), nil)
+		d.end.VendorFinish, d.end.Detail = b.Finish, b.Detail
+		dst[len(dst)-1].Raw = string(b.Vendor)
 	}
 	return dst, nil
 }
@@ -160,6 +180,14 @@ func (d *toyDecoder) End(dst []wire.Event, cause error) ([]wire.Event, error) {
 		return dst, d.end.Err
 	}
 	return dst, nil
+}
+
+// limited returns a context of the test that ends long before the test's own
+// time does.
+func limited(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // key is a key that must show nowhere.
@@ -316,6 +344,22 @@ func counted(t *testing.T) (*counting, func(*provider.Config)) {
 	c := &counting{RoundTripper: tr}
 	return c, func(cfg *provider.Config) { cfg.HTTP = &http.Client{Transport: c} }
 }
+
+// responds makes a client get a response without a network, and ends with the
+// request that was made.
+func responds(status int, contentType string, body func(*http.Request) io.Reader) func(*provider.Config) {
+	return func(cfg *provider.Config) {
+		cfg.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {contentType}},
+				Body: io.NopCloser(body(r)), Request: r}, nil
+		})}
+	}
+}
+
+// readerFunc is a reader of one function.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // within waits for a condition.
 func within(t *testing.T, d time.Duration, what string, ok func() bool) {

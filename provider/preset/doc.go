@@ -1,6 +1,6 @@
 // Package preset makes a client of four fields:
 //
-//	cfg := preset.Config{Protocol: "anthropic", Model: "claude-sonnet-4-5"}
+//	cfg := preset.Config{Protocol: "anthropic", Model: "claude-sonnet-5-5"}
 //	client, err := preset.New(cfg.WithEnv(os.Getenv), nil)
 //
 // It knows the protocols' codecs, the vendors' addresses, the form in which each

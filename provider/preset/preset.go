@@ -60,8 +60,9 @@ func All() []Preset {
 	return all
 }
 
-// Config are the four fields. Printed with fmt, in any form, it does not show
-// the key; written as JSON it leaves the key out, and read from JSON it takes it.
+// Config are the four fields. Printed with fmt by itself or in an exported field
+// it does not show the key; in an unexported field fmt calls no methods, and
+// shows it. Written as JSON it leaves the key out, and read from JSON it takes it.
 type Config struct {
 	// Protocol is the name or an alias of a preset.
 	Protocol string `json:"protocol,omitempty"`

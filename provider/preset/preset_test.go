@@ -167,14 +167,15 @@ func TestConfigForms(t *testing.T) {
 	if err != nil || string(b) != `{"protocol":"anthropic","model":"m","base_url":"https://h.example"}` {
 		t.Errorf("Marshal: got %s, %v", b, err)
 	}
-	if s := fmt.Sprintf("%v %+v %#v %s %q %d %v", c, c, c, c, c, c, &c); strings.Contains(s, "MARKED") {
+	exported := struct{ C preset.Config }{c}
+	if s := fmt.Sprintf("%v %+v %#v %s %q %d %v %v %#v", c, c, c, c, c, c, &c, exported, exported); strings.Contains(s, "MARKED") {
 		t.Errorf("the key shows in %s", s)
 	}
 }
 
 func Example() {
 	environment := map[string]string{"ANTHROPIC_API_KEY": "sk-example"}
-	cfg := preset.Config{Protocol: "anthropic", Model: "claude-sonnet-4-5"}
+	cfg := preset.Config{Protocol: "anthropic", Model: "claude-sonnet-5-5"}
 	client, err := preset.New(cfg.WithEnv(func(name string) string { return environment[name] }), nil)
 	if err != nil {
 		fmt.Println(err)
