@@ -243,7 +243,12 @@ func (r *run) ask() (wire.Message, error) {
 		}
 		return r.emit(Event{Kind: EventModel, Model: &ev})
 	}
-	for ev, err := range r.agent.Model.Stream(r.ctx, &req) {
+	stream := r.agent.Model.Stream(r.ctx, &req)
+	if stream == nil {
+		failure = &wire.Error{Cause: wire.CauseProtocol, Message: "agent: the model returned no stream"}
+		stream = func(func(wire.Event, error) bool) {}
+	}
+	for ev, err := range stream {
 		if ended {
 			break
 		}

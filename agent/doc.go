@@ -20,8 +20,8 @@
 //		}
 //	}
 //
-// What the caller appended is at every moment a history that can be sent: see
-// [Sendable], which Run applies before each request.
+// What the caller appended is at every moment a history that can be sent, if the
+// history before it was: see [Sendable], which Run applies before each request.
 //
 // # Which calls run
 //
@@ -29,7 +29,8 @@
 // its name, and the run is not cancelled. Calls run one after the other, in the
 // model's order. Every call of a message that finished with tool_call or stop
 // gets exactly one result, in that order, in one message of role tool. A call
-// that cannot run gets an error result that tells the model why.
+// that cannot run gets an error result that tells the model why; so does one
+// whose tool fails, panics or returns what cannot be sent.
 //
 // # Finish reasons
 //
@@ -40,11 +41,13 @@
 //
 // # Stopping
 //
-// Cancelling the context ends a run at once, at every point, and the history
-// stays valid: the part of a message that had arrived comes as a message whose
-// Ending says that it was cancelled, and calls without a result get an error
-// result. Leaving the range loop stops everything as well, but then nothing
-// more is yielded.
+// Cancelling the context ends a run at every point: no other call of the model
+// or a tool begins, the run waits for the stream that is open, as long as the
+// model takes to end it, and for the tool that is running, as long as [ToolGrace].
+// The history stays valid: the part of a message that had arrived comes as a
+// message whose Ending says that it was cancelled, and calls without a result get
+// an error result. Leaving the range loop stops everything as well, but then
+// nothing more is yielded.
 //
 // # Limits
 //

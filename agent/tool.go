@@ -19,11 +19,16 @@ type Tool struct {
 	// Tool is what the model is told. Its Name must not be empty.
 	wire.Tool
 	// Run runs one call. Args is the exact text of the arguments as the model
-	// wrote it: one JSON value, or free text where the call is free-form. The
-	// parts are texts and media; none is a result without content. With an
-	// error the model gets an error result of the parts, if any, and the
-	// error's text, so the text should say what to do better. A panic becomes
-	// an error result too.
+	// wrote it: one JSON value, or free text where the call is free-form. With
+	// an error the model gets an error result of the parts, if any, and the
+	// error's text, so the text should say what to do better. A panic, of Run
+	// or of the error's methods, becomes an error result too.
+	//
+	// The parts are texts and media; none is a result without content. Of each
+	// part only its Text or Media counts, so a Cache mark or Vendor data does
+	// not reach the history. Media must have exactly one source, and bytes a
+	// media type. With any other part the model gets an error result of the
+	// parts that are right and a text that says what was wrong.
 	//
 	// Run must return soon after ctx is cancelled. Only then does its goroutine
 	// not outlive the run. What it returns belongs to the run and must not be
@@ -136,28 +141,39 @@ func jsonProblem(text string) string {
 	return strings.TrimPrefix(err.Error(), "wire: partial JSON: ")
 }
 
-// outcome is what a tool returned.
+// outcome is what a tool returned. It holds no error, because the methods of a
+// tool's error are the tool's code.
 type outcome struct {
-	parts []wire.Part
-	err   error
+	parts   []wire.Part
+	failed  bool
+	text    string // the error's
+	stopped bool   // the error is that of the context
 }
 
-// errNoReturn is the error of a tool that ended its goroutine.
-var errNoReturn = errors.New("the tool ended without a result")
-
-// start runs the tool in a goroutine and sends the one outcome.
+// start runs the tool in a goroutine, with the methods of its error, and sends
+// the one outcome.
 func (t *Tool) start(ctx context.Context, args string) <-chan outcome {
 	done := make(chan outcome, 1) // so that a tool left behind can still send
 	go func() {
-		o := outcome{err: errNoReturn}
+		o := outcome{failed: true, text: "the tool ended without a result"}
 		defer func() {
-			if v := recover(); v != nil {
-				o = outcome{err: fmt.Errorf("the tool %q panicked: %v", t.Name, v)}
-			}
+			recover() // of a panic's value that panics
 			done <- o
 		}()
+		defer func() {
+			if v := recover(); v != nil {
+				o.text = fmt.Sprintf("the tool %q panicked", t.Name)
+				o.text += fmt.Sprintf(": %v", v)
+			}
+		}()
 		parts, err := t.Run(ctx, args)
-		o = outcome{parts, err}
+		if err == nil {
+			o = outcome{parts: parts}
+			return
+		}
+		text := err.Error()
+		stopped := ctx.Err() != nil && errors.Is(err, ctx.Err())
+		o = outcome{parts, true, text, stopped}
 	}()
 	return done
 }
@@ -177,25 +193,36 @@ func (t *Tool) result(ctx context.Context, call *wire.Part) wire.Part {
 		select {
 		case o = <-done:
 		case <-grace.C:
-			o.err = ctx.Err()
+			o.failed, o.stopped = true, true
 		}
 	}
 
 	result := wire.ToolResultPart(call.ID, call.Name)
-	for _, p := range o.parts {
-		if p.Kind != wire.PartText || p.Text != "" {
-			result.Parts = append(result.Parts, p)
+	wrong := ""
+	for i := range o.parts {
+		p := &o.parts[i]
+		switch problem := partProblem(p); {
+		case problem != "":
+			if wrong == "" {
+				wrong = fmt.Sprintf("The tool %q returned a result that cannot be sent: part %d %s.", t.Name, i, problem)
+			}
+		case p.Kind == wire.PartMedia:
+			result.Parts = append(result.Parts, wire.Part{Kind: p.Kind, Media: p.Media})
+		case p.Text != "":
+			result.Parts = append(result.Parts, wire.TextPart(p.Text))
 		}
 	}
-	if o.err == nil {
+	if wrong != "" {
+		result.IsError = true
+		result.Parts = append(result.Parts, wire.TextPart(wrong))
+	}
+	if !o.failed {
 		return result
 	}
-	text := o.err.Error()
-	if err := ctx.Err(); err != nil {
-		if errors.Is(o.err, err) {
-			text = whileRunning(ctx)
-		} else {
-			text = whileRunning(ctx) + " The tool said: " + text
+	text := o.text
+	if ctx.Err() != nil {
+		if text = whileRunning(ctx); !o.stopped {
+			text += " The tool said: " + o.text
 		}
 	}
 	if text == "" {
@@ -204,6 +231,33 @@ func (t *Tool) result(ctx context.Context, call *wire.Part) wire.Part {
 	result.IsError = true
 	result.Parts = append(result.Parts, wire.TextPart(text))
 	return result
+}
+
+// partProblem says why p cannot stand in a result, and nothing if it can.
+func partProblem(p *wire.Part) string {
+	switch {
+	case p.Kind == wire.PartText:
+		return ""
+	case p.Kind != wire.PartMedia:
+		return fmt.Sprintf("is of the kind %q, not a text or media", p.Kind)
+	case p.Media == nil:
+		return "is media without content"
+	}
+	sources := 0
+	for _, given := range [...]bool{len(p.Media.Data) > 0, p.Media.URL != "", p.Media.FileID != ""} {
+		if given {
+			sources++
+		}
+	}
+	switch {
+	case sources == 0:
+		return "is media without content"
+	case sources > 1:
+		return "is media with more than one of bytes, a URL and a file id"
+	case len(p.Media.Data) > 0 && p.Media.MediaType() == "":
+		return "is media of an unknown type"
+	}
+	return ""
 }
 
 // errorResult is the result of a call that did not run.

@@ -4,6 +4,12 @@
 //
 // The caller opens the root, and closes it when no run uses the tools any more.
 // Paths are given and shown relative to the root, with slashes. What a tool
-// refuses becomes an error result that says what to do instead. No result names
-// where the root is, or a place outside of it.
+// refuses becomes an error result that says why, and what to do instead where
+// there is something. An error repeats at most 200 bytes of a path. No result
+// names where the root is, or a place outside of it.
+//
+// A tool ends with the error of its context when that is done, also while it
+// waits for a file that has nothing to be read yet. Only where the system itself
+// cannot be interrupted, as with a file system that does not answer, does it wait
+// for the system.
 package fstool

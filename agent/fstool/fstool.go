@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -45,12 +46,23 @@ func explain(root *os.Root, name string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return missing(root, name)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("there is no permission to read %q", name)
+		return fmt.Errorf("there is no permission to read %s", quoted(name))
 	case strings.Contains(cause.Error(), "escapes"):
 		// The error of os.Root has no name to compare with.
 		return errOutside
 	}
-	return fmt.Errorf("cannot read %q: %w", name, cause)
+	return fmt.Errorf("cannot read %s: %w", quoted(name), cause)
+}
+
+// maxQuoted is how many bytes of a path an error repeats.
+const maxQuoted = 200
+
+// quoted is a path as an error repeats it: quoted as in Go, and cut if it is long.
+func quoted(name string) string {
+	if len(name) <= maxQuoted {
+		return strconv.Quote(name)
+	}
+	return strconv.Quote(string(wholeRunes([]byte(name[:maxQuoted])))) + "..."
 }
 
 const (
@@ -60,16 +72,17 @@ const (
 
 // missing says that there is no such file, and which names come near.
 func missing(root *os.Root, name string) error {
-	if _, err := root.Lstat(name); err == nil {
-		return fmt.Errorf("%q is a symbolic link that leads nowhere", name)
+	clean := path.Clean(name)
+	if info, err := root.Lstat(clean); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a symbolic link that leads nowhere", quoted(name))
 	}
-	dir, base := path.Split(path.Clean(name))
+	dir, base := path.Split(clean)
 	if dir == "" {
 		dir = "."
 	}
 	f, err := openDir(root, dir)
 	if err != nil {
-		return fmt.Errorf("there is no %q, and no folder %q either: use ls to see what there is", name, path.Clean(dir))
+		return fmt.Errorf("there is no %s, and no folder %s either: use ls to see what there is", quoted(name), quoted(path.Clean(dir)))
 	}
 	defer f.Close()
 	names, _ := f.Readdirnames(maxScanned)
@@ -79,12 +92,15 @@ func missing(root *os.Root, name string) error {
 	}
 	var found []near
 	for _, n := range names {
+		if path.Join(dir, n) == name {
+			continue // it came meanwhile
+		}
 		if far := distance(strings.ToLower(base), strings.ToLower(n)); far <= max(1, min(3, utf8.RuneCountInString(base)/3)) {
 			found = append(found, near{path.Join(dir, n), far})
 		}
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("there is no %q: use ls to see what there is", name)
+		return fmt.Errorf("there is no %s: use ls to see what there is", quoted(name))
 	}
 	slices.SortFunc(found, func(a, b near) int {
 		if a.far != b.far {
@@ -97,9 +113,9 @@ func missing(root *os.Root, name string) error {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%q", n.name)
+		b.WriteString(quoted(n.name))
 	}
-	return fmt.Errorf("there is no %q: names near it are %s", name, b.String())
+	return fmt.Errorf("there is no %s: names near it are %s", quoted(name), b.String())
 }
 
 // distance is how many runes must be added, removed or changed, or swapped with

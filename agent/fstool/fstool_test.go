@@ -4,11 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 	"unicode/utf8"
 
 	"github.com/handwire/handwire/agent"
@@ -110,6 +115,8 @@ func TestAll(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
+	gif := "GIF89a" + strings.Repeat("é", 8<<10) // text, with a character across the end of what is looked at
+	gif = gif[:6] + "x" + gif[6:]
 	root, dir := tree(t, map[string]string{
 		"a.txt":       "one\ntwo\nthree\n",
 		"crlf.txt":    "one\r\ntwo\r\n\r\nlast",
@@ -124,6 +131,7 @@ func TestRead(t *testing.T) {
 		"README.md":   "r",
 		"readme2.md":  "r",
 		"we\"ird.txt": "w",
+		"gif.txt":     gif,
 	})
 	tests := []struct {
 		args string
@@ -171,6 +179,7 @@ func TestRead(t *testing.T) {
 		{args: `{"path":"sub/c.txt"}`, err: []string{`"sub/b.txt"`}},
 		{args: `{"path":"sub/quite-other.go"}`, err: []string{`no "sub/quite-other.go"`, "use ls"}},
 		{args: `{"path":"nodir/c.txt"}`, err: []string{`no folder "nodir"`, "use ls"}},
+		{args: `{"path":"gif.txt"}`, want: []string{gif}},
 		{args: `{"path":"a.txt/x"}`, err: []string{`"a.txt/x"`}},
 		{args: `{"path":"a\u0000b"}`, err: []string{"NUL"}},
 		{args: `{"path":"/etc/passwd"}`, err: []string{"leads out of the folder"}},
@@ -341,8 +350,10 @@ func TestLinks(t *testing.T) {
 			}
 		}
 	}
-	if _, failure := run(t, read, dir, `{"path":"dangling"}`); !strings.Contains(failure, "leads nowhere") {
-		t.Errorf("got %q", failure)
+	for _, name := range []string{"dangling", "dangling/", "./dangling"} {
+		if _, failure := run(t, read, dir, fmt.Sprintf(`{"path":%q}`, name)); !strings.Contains(failure, "leads nowhere") {
+			t.Errorf("got %q", failure)
+		}
 	}
 	if _, failure := run(t, read, dir, `{"path":"loop"}`); !strings.Contains(failure, `cannot read "loop"`) {
 		t.Errorf("got %q", failure)
@@ -356,7 +367,7 @@ func TestLinks(t *testing.T) {
 }
 
 func TestLs(t *testing.T) {
-	many := map[string]string{"b.txt": "12345", "a/": "", "a.go": "", "Z": "z", "sub/x": "x", "empty/": "", "tab\there": "t"}
+	many := map[string]string{"b.txt": "12345", "a/": "", "a.go": "", "Z": "z", "sub/x": "x", "empty/": "", "tab\there": "t", "b": "", `"b"`: "quotes"}
 	for i := range fstool.MaxEntries + 5 {
 		many[fmt.Sprintf("many/%05d", i)] = ""
 	}
@@ -365,7 +376,7 @@ func TestLs(t *testing.T) {
 	}
 	root, dir := tree(t, many)
 	ls := fstool.Ls(root)
-	want := "Z\t1\na/\na.go\t0\nb.txt\t5\nempty/\nfull/\nmany/\nsub/\n\"tab\\there\"\t1\n"
+	want := "\"\\\"b\\\"\"\t6\nZ\t1\na/\na.go\t0\nb\t0\nb.txt\t5\nempty/\nfull/\nmany/\nsub/\n\"tab\\there\"\t1\n"
 	for _, args := range []string{`{}`, `{"path":"."}`, `{"path":""}`, `{"path":"sub/.."}`, `null`} {
 		if got, failure := run(t, ls, dir, args); len(got) != 1 || got[0] != want {
 			t.Errorf("%s: got\n%s%s, want\n%s", args, got, failure, want)
@@ -396,5 +407,200 @@ func TestLs(t *testing.T) {
 		if got, failure := run(t, ls, dir, args); got != nil || !strings.Contains(failure, want) {
 			t.Errorf("%s: got %q, %q", args, got, failure)
 		}
+	}
+}
+
+// TestLongPaths has errors that repeat a bounded piece of a path.
+func TestLongPaths(t *testing.T) {
+	root, dir := tree(t, map[string]string{"a.txt": "a"})
+	deep := "x" + strings.Repeat("é", 120)
+	for name, want := range map[string]string{
+		strings.Repeat("y", 200):         `no "` + strings.Repeat("y", 200) + `":`,
+		strings.Repeat("y", 201):         `no "` + strings.Repeat("y", 200) + `"...:`,
+		deep:                             `"x` + strings.Repeat("é", 99) + `"...`,
+		strings.Repeat("a/", 5000) + "b": `"a/a`,
+		strings.Repeat("a", 10000):       `"aaa`,
+	} {
+		for _, tool := range fstool.All(root) {
+			_, failure := run(t, tool, dir, fmt.Sprintf(`{"path":%q}`, name))
+			if len(failure) > 600 || !strings.Contains(failure, want) {
+				t.Errorf("%s: got %d bytes, %q, want %q in it", tool.Name, len(failure), failure, want)
+			}
+		}
+	}
+}
+
+// TestMissing has a file that comes right after it was missed.
+func TestMissing(t *testing.T) {
+	root, _ := tree(t, map[string]string{"a.txt": "", "b.txt": "", "sub/c.txt": ""})
+	for name, want := range map[string]string{
+		"a.txt":     `there is no "a.txt": names near it are "b.txt"`,
+		"sub/c.txt": `there is no "sub/c.txt": use ls to see what there is`,
+	} {
+		if got := fstool.Missing(root, name).Error(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestSwappedLink puts a link that leads out where the file was, after the look
+// at it and before it is opened.
+func TestSwappedLink(t *testing.T) {
+	root, dir := tree(t, map[string]string{"x": "file", "d/x": "file"})
+	for name, target := range map[string]string{"x": "../outside/secret.txt", "d": "../outside"} {
+		swapped := false
+		f, err := fstool.Open(root, name, func(fs.FileInfo) error {
+			if !swapped {
+				swapped = true
+				if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+					t.Fatal(err)
+				}
+				symlink(t, target, filepath.Join(dir, name))
+			}
+			return nil
+		})
+		if err == nil {
+			f.Close()
+			t.Errorf("%s: a link that leads out was followed", name)
+		}
+		if !swapped {
+			t.Errorf("%s: nobody looked at it", name)
+		}
+	}
+}
+
+// TestReadBlocked has a file without anything to read yet.
+func TestReadBlocked(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a pipe cannot be closed while it is read")
+	}
+	root, _ := tree(t, nil)
+	for name, begin := range map[string]string{"nothing": "", "image": pngBytes, "text": strings.Repeat("x", 9000)} {
+		t.Run(name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			if _, err := w.WriteString(begin); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error)
+			go func() {
+				_, err := fstool.ReadOpen(ctx, root, r)
+				done <- err
+			}()
+			time.Sleep(10 * time.Millisecond)
+			cancel()
+			select {
+			case err := <-done:
+				if err != context.Canceled {
+					t.Errorf("got %v", err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatal("the tool blocks")
+			}
+		})
+	}
+}
+
+// pngBytes begins as a PNG image, more of which than is looked at.
+var pngBytes = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + strings.Repeat("\x00", 9000)
+
+func TestReadImage(t *testing.T) {
+	images := map[string]string{
+		"image/png":  "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
+		"image/jpeg": "\xff\xd8\xff\xe0\x00\x10JFIF\x00",
+		"image/gif":  "GIF89a\x01\x00\x01\x00\x80\x00\x00",
+		"image/webp": "RIFF\x1a\x00\x00\x00WEBPVP8L",
+	}
+	files := map[string]string{
+		"most": pngBytes + strings.Repeat("x", fstool.MaxImageBytes-len(pngBytes)),
+		"more": pngBytes + strings.Repeat("x", fstool.MaxImageBytes-len(pngBytes)+1),
+	}
+	for typ, data := range images {
+		files[filepath.Base(typ)] = data
+	}
+	root, dir := tree(t, files)
+	read := fstool.Read(root)
+	images["most"] = files["most"]
+	for typ, data := range images {
+		name := filepath.Base(typ)
+		if typ == "most" {
+			typ = "image/png"
+		}
+		got, err := read.Run(t.Context(), fmt.Sprintf(`{"path":%q}`, name))
+		want := []wire.Part{
+			wire.TextPart(fmt.Sprintf("[%s, %d bytes]", typ, len(data))),
+			{Kind: wire.PartMedia, Media: &wire.Media{Type: typ, Data: []byte(data)}},
+		}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %.300v, %v", name, got, err)
+		}
+	}
+	for args, want := range map[string]string{
+		`{"path":"more"}`:                `"more" is an image of more than 3750000 bytes`,
+		`{"path":"png","start_line":1}`:  `"png" is an image, which has no lines`,
+		`{"path":"webp","end_line":100}`: "leave start_line and end_line out",
+	} {
+		if got, failure := run(t, read, dir, args); got != nil || !strings.Contains(failure, want) {
+			t.Errorf("%s: got %.100q, %q, want %q", args, got, failure, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 { // whether the file is closed before or after it is read
+		if got, err := read.Run(ctx, `{"path":"png"}`); got != nil || err != context.Canceled {
+			t.Fatalf("cancelled: got %d parts, %v", len(got), err)
+		}
+	}
+}
+
+// turns is a model that gives one answer after the other.
+type turns [][]wire.Event
+
+func (m *turns) Stream(context.Context, *wire.Request) iter.Seq2[wire.Event, error] {
+	return func(yield func(wire.Event, error) bool) {
+		var evs []wire.Event
+		evs, *m = (*m)[0], (*m)[1:]
+		for _, ev := range evs {
+			if !yield(ev, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestImageInRun follows an image into the message of results.
+func TestImageInRun(t *testing.T) {
+	root, _ := tree(t, map[string]string{"a.png": pngBytes})
+	end := func(f wire.FinishReason) wire.Event {
+		return wire.Event{Kind: wire.EventEnd, End: &wire.Ending{Cause: wire.CauseFinished, Finish: f}}
+	}
+	start := wire.Event{Kind: wire.EventStart, Start: &wire.Start{}}
+	a := agent.Agent{Tools: fstool.All(root), Model: &turns{
+		{
+			start,
+			{Kind: wire.EventPartStart, Part: wire.PartToolCall, Data: &wire.Part{ID: "1", Name: "read"}},
+			{Kind: wire.EventDelta, Part: wire.PartToolCall, Delta: `{"path":"a.png"}`},
+			{Kind: wire.EventPartEnd, Part: wire.PartToolCall},
+			end(wire.FinishToolCall),
+		},
+		{start, end(wire.FinishStop)},
+	}}
+	var results []wire.Message
+	for ev, err := range a.Run(t.Context(), []wire.Message{wire.UserText("look")}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Message != nil && ev.Message.Role == wire.RoleTool {
+			results = append(results, *ev.Message)
+		}
+	}
+	want := []wire.Message{wire.ToolMessage(wire.ToolResultPart("1", "read",
+		wire.TextPart(fmt.Sprintf("[image/png, %d bytes]", len(pngBytes))), wire.ImagePart([]byte(pngBytes))))}
+	if !reflect.DeepEqual(results, want) {
+		t.Errorf("got %.300v", results)
 	}
 }

@@ -33,7 +33,8 @@ type lsArgs struct {
 // by the bytes of the names. A folder's name ends with a slash; a regular file's
 // is followed by a tab and its size in bytes, anything else by a tab and what it
 // is. A symbolic link is listed as what it leads to, if that is inside the root.
-// A name with characters that cannot be shown is quoted as in Go.
+// A name with characters that cannot be shown, and one that begins with a
+// quotation mark, is quoted as in Go.
 //
 // At most [MaxEntries] are listed, the first ones; a second part in brackets
 // then says how many there are. An empty folder gives a note in brackets too.
@@ -65,11 +66,12 @@ func ls(ctx context.Context, root *os.Root, in lsArgs) ([]wire.Part, error) {
 	f, err := openDir(root, name)
 	switch {
 	case errors.Is(err, errNotDir):
-		return nil, fmt.Errorf("%q is not a folder: use read for files", name)
+		return nil, fmt.Errorf("%s is not a folder: use read for files", quoted(name))
 	case err != nil:
 		return nil, explain(root, name, err)
 	}
 	defer f.Close()
+	defer context.AfterFunc(ctx, func() { f.Close() })()
 
 	// Of a large folder only the first names are kept.
 	var names []string
@@ -87,6 +89,9 @@ func ls(ctx context.Context, root *os.Root, in lsArgs) ([]wire.Part, error) {
 			break
 		}
 		if err != nil {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			return nil, explain(root, name, err)
 		}
 	}
@@ -127,9 +132,10 @@ func kind(root *os.Root, name string) string {
 	return "\tnot a regular file"
 }
 
-// shown is a name as it can stand on one line.
+// shown is a name as it can stand on one line. What begins with a quotation mark
+// is quoted.
 func shown(name string) string {
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if strings.HasPrefix(name, `"`) || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)
 	}
 	return name

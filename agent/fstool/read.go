@@ -37,7 +37,10 @@ type readArgs struct {
 }
 
 // Read returns the tool read, which returns a text file or a range of its lines,
-// or an image (PNG, JPEG, GIF, WebP, told by its bytes) as a media part.
+// or an image (PNG, JPEG, GIF, WebP, told by its bytes) of at most
+// [MaxImageBytes] as a media part, after a text part in brackets that names its
+// type and size. An image has no range of lines.
+//
 // A line ends with a line feed, which belongs to it; the last one may have none.
 //
 // The result holds the exact bytes of the lines as a text part of its own,
@@ -47,8 +50,8 @@ type readArgs struct {
 // line is longer than that, and so was cut at the end of a character; that the
 // file is empty. Only whole lines are returned where there is more than one.
 //
-// A file is refused if its first 8 KiB or the lines wanted hold a NUL byte or
-// are not UTF-8; so is whatever is not a regular file. The memory of a call does
+// Any other file is refused if its first 8 KiB or the lines wanted hold a NUL
+// byte or are not UTF-8; so is whatever is not a regular file. The memory of a call does
 // not depend on the size of the file, the time is linear in the bytes up to the
 // last line wanted.
 func Read(root *os.Root) agent.Tool {
@@ -87,34 +90,40 @@ func read(ctx context.Context, root *os.Root, in readArgs) ([]wire.Part, error) 
 	if err != nil {
 		return nil, err
 	}
+	return readOpen(ctx, root, f, &w, in)
+}
+
+// readOpen reads what the open file f holds, and closes it.
+func readOpen(ctx context.Context, root *os.Root, f *os.File, w *window, in readArgs) ([]wire.Part, error) {
 	defer f.Close()
-	if img, err := readImage(ctx, f); err != nil {
+	defer context.AfterFunc(ctx, func() { f.Close() })()
+	b := bufio.NewReaderSize(f, 64<<10)
+	img, err := readImage(ctx, b)
+	if err == nil && img == nil {
+		err = w.read(ctx, b)
+	}
+	var odd *notText
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.As(err, &odd):
+		return nil, fmt.Errorf("%s is not a text file: %w", quoted(in.Path), odd.why)
+	case err != nil:
 		return nil, explain(root, in.Path, err)
-	} else if img != nil {
-		switch {
-		case in.StartLine != nil || in.EndLine != nil:
-			return nil, fmt.Errorf("%q is an image, which has no lines: leave start_line and end_line out", in.Path)
-		case len(img) > MaxImageBytes:
-			return nil, fmt.Errorf("%q is an image of more than %d bytes, which is too large to be shown", in.Path, MaxImageBytes)
-		}
+	case img == nil:
+	case in.StartLine != nil || in.EndLine != nil:
+		return nil, fmt.Errorf("%s is an image, which has no lines: leave start_line and end_line out", quoted(in.Path))
+	case len(img) > MaxImageBytes:
+		return nil, fmt.Errorf("%s is an image of more than %d bytes, which is too large to be shown", quoted(in.Path), MaxImageBytes)
+	default:
 		part := wire.ImagePart(img)
 		return []wire.Part{wire.TextPart(fmt.Sprintf("[%s, %d bytes]", part.Media.Type, len(img))), part}, nil
-	}
-	if err := w.read(ctx, f); err != nil {
-		var odd *notText
-		switch {
-		case errors.As(err, &odd):
-			return nil, fmt.Errorf("%q is not a text file: %w", in.Path, odd.why)
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		}
-		return nil, explain(root, in.Path, err)
 	}
 	switch {
 	case w.lines == 0 && w.start == 1:
 		return []wire.Part{wire.TextPart("[the file is empty]")}, nil
 	case w.lines < w.start:
-		return nil, fmt.Errorf("start_line is %d, but the number of lines of %q is %d", w.start, in.Path, w.lines)
+		return nil, fmt.Errorf("start_line is %d, but the number of lines of %s is %d", w.start, quoted(in.Path), w.lines)
 	}
 	parts := []wire.Part{wire.TextPart(string(w.text))}
 	note := ""
@@ -134,20 +143,32 @@ func read(ctx context.Context, root *os.Root, in readArgs) ([]wire.Part, error) 
 }
 
 // readImage returns the bytes of an image, one more than [MaxImageBytes] at the
-// most. Of any other file it returns nil, and the file stands at its beginning.
-func readImage(ctx context.Context, f *os.File) ([]byte, error) {
-	head := make([]byte, 16)
-	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+// most. Of any other file it returns nil, and takes nothing from b. What begins
+// like an image but is text is text.
+func readImage(ctx context.Context, b *bufio.Reader) ([]byte, error) {
+	head, err := peek(b)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil || wire.SniffImage(head[:n]) == "" {
-		return nil, err
+	if wire.SniffImage(head) == "" || checkText(head, 0) == nil {
+		return nil, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return io.ReadAll(io.LimitReader(f, MaxImageBytes+1))
+	return io.ReadAll(io.LimitReader(b, MaxImageBytes+1))
+}
+
+// peek returns the beginning of a file, without a character that is cut.
+func peek(b *bufio.Reader) ([]byte, error) {
+	head, err := b.Peek(headBytes)
+	switch err {
+	case nil:
+		return wholeRunes(head), nil
+	case io.EOF:
+		return head, nil
+	}
+	return nil, err
 }
 
 // openFile opens a regular file, and says for the model why it cannot.
@@ -159,9 +180,9 @@ func openFile(root *os.Root, name string) (*os.File, error) {
 	f, err := open(root, name, func(info fs.FileInfo) error {
 		switch {
 		case info.IsDir():
-			refused = fmt.Errorf("%q is a folder: use ls", name)
+			refused = fmt.Errorf("%s is a folder: use ls", quoted(name))
 		case !info.Mode().IsRegular():
-			refused = fmt.Errorf("%q is not a regular file but a device, a pipe or the like, which cannot be read here", name)
+			refused = fmt.Errorf("%s is not a regular file but a device, a pipe or the like, which cannot be read here", quoted(name))
 		}
 		return refused
 	})
@@ -192,12 +213,9 @@ type window struct {
 
 func (w *window) read(ctx context.Context, r io.Reader) error {
 	b := bufio.NewReaderSize(r, 64<<10)
-	head, err := b.Peek(headBytes)
-	if err != nil && err != io.EOF {
+	head, err := peek(b)
+	if err != nil {
 		return err
-	}
-	if len(head) == headBytes {
-		head = wholeRunes(head)
 	}
 	if err := checkText(head, 0); err != nil {
 		return &notText{err}
