@@ -240,7 +240,7 @@ func (e *encoder) thinking(limit int) thinkingState {
 		e.lit(`,"display":`)
 		e.str(g.Display)
 	}
-	e.members(g.Vendor, codec.Field("reasoning"), "type", "budget_tokens", "display")
+	e.members(g.Vendor, codec.Field("reasoning"), "type", only(st.manual, "budget_tokens"), only(g.Display != "", "display"))
 	e.lit(`}`)
 	return st
 }
@@ -500,13 +500,21 @@ func (e *encoder) tools() {
 			e.lit(`,"strict":`)
 			e.b = strconv.AppendBool(e.b, *t.Strict)
 		}
-		e.members(t.Vendor, at, "name", "description", "input_schema", "strict")
+		e.members(t.Vendor, at, "name", "input_schema", only(t.Description != "", "description"), only(t.Strict != nil, "strict"))
 		e.mark(cache)
 		e.lit(`}`)
 	}
 	if len(e.r.Tools) > 0 {
 		e.lit(`]`)
 	}
+}
+
+// only returns a member's name if it was written, else "".
+func only(written bool, name string) string {
+	if written {
+		return name
+	}
+	return ""
 }
 
 // members appends the members of a vendor object, each behind a comma. Those
@@ -526,7 +534,7 @@ func (e *encoder) members(vendor string, at codec.Place, written ...string) {
 			e.marks++
 		}
 		for _, w := range written {
-			if name == w {
+			if w != "" && name == w {
 				e.refuse(at.String()+".vendor", strconv.Quote(name)+" is written by the codec", "leave it out")
 			}
 		}
