@@ -28,21 +28,18 @@ document) is seen from its beginning.
 
 func (p *program) decode(ctx context.Context) error {
 	fs := flag.NewFlagSet("decode", flag.ContinueOnError)
-	var protocol string
-	fs.StringVar(&protocol, "p", "", "")
-	fs.StringVar(&protocol, "protocol", "", "")
+	var v vendorFlags
+	v.add(fs)
 	framing := fs.String("framing", "", "")
 	asJSON := fs.Bool("json", false, "")
 	summary := fs.Bool("summary", false, "")
 	frames := fs.Bool("frames", false, "")
 	fs.Usage = func() {
-		fmt.Fprint(fs.Output(), decodeUsage+`flags:
-  -p, --protocol NAME  the protocol: `+protocolNames()+`
-  --framing NAME       sse, lines or whole, where the beginning misleads
+		fmt.Fprintf(fs.Output(), decodeUsage+"flags:\n"+protocolHelp+`  --framing NAME       sse, lines or whole, where the beginning misleads
   --json               events as JSON lines
   --summary            one JSON object: text, calls, usage, ending
   --frames             the server-sent events as JSON lines, undecoded
-`)
+`, protocolNames())
 	}
 	args, err := p.parse(fs)
 	if err != nil {
@@ -63,13 +60,18 @@ func (p *program) decode(ctx context.Context) error {
 	if *frames {
 		return p.frames(in, out)
 	}
-	if protocol == "" {
+	if v.protocol == "" && v.profile == "" {
 		return usageError("decode needs -p PROTOCOL: " + protocolNames())
 	}
-	codec := codecOf(protocol)
-	if codec == nil {
-		return usageError("unknown protocol " + protocol + ": " + protocolNames())
+	c, _, _, err := p.choose(v)
+	if err != nil {
+		return err
 	}
+	settings, err := c.Provider()
+	if err != nil {
+		return err
+	}
+	codec := settings.Codec
 	br := bufio.NewReaderSize(in, 1<<20) // sniff looks no further
 	head := wire.Head{Status: 200, Framing: wire.Framing(*framing)}
 	switch head.Framing {

@@ -25,21 +25,16 @@ protocol cannot express is refused with all reasons (exit code 2).
 
 func (p *program) encode(ctx context.Context) error {
 	fs := flag.NewFlagSet("encode", flag.ContinueOnError)
-	var c preset.Config
-	fs.StringVar(&c.Protocol, "p", "", "")
-	fs.StringVar(&c.Protocol, "protocol", "", "")
-	fs.StringVar(&c.Model, "model", "", "")
-	fs.StringVar(&c.BaseURL, "base-url", "", "")
+	var v vendorFlags
+	v.add(fs)
+	fs.StringVar(&v.model, "model", "", "")
+	fs.StringVar(&v.baseURL, "base-url", "", "")
 	turn := fs.Int("turn", 0, "")
 	curl := fs.Bool("curl", false, "")
 	fs.Usage = func() {
-		fmt.Fprint(fs.Output(), encodeUsage+`flags:
-  -p, --protocol NAME  the protocol: `+protocolNames()+`
-  --model NAME         the model, instead of the history's
-  --base-url URL       another server that speaks the protocol
-  --turn N             the request of the Nth answer: what stands before it
+		fmt.Fprintf(fs.Output(), encodeUsage+"flags:\n"+protocolHelp+modelHelp+`  --turn N             the request of the Nth answer: what stands before it
   --curl               the whole request as a curl command, the key as a variable
-`)
+`, protocolNames())
 	}
 	args, err := p.parse(fs)
 	switch {
@@ -47,14 +42,14 @@ func (p *program) encode(ctx context.Context) error {
 		return err
 	case len(args) > 1:
 		return usageError("encode takes one file; flags come before it")
-	case c.Protocol == "":
+	case v.protocol == "" && v.profile == "":
 		return usageError("encode needs -p PROTOCOL: " + protocolNames())
 	case *turn < 0:
 		return usageError("--turn takes a number from 1")
 	}
-	pre, ok := preset.Lookup(c.Protocol)
-	if !ok {
-		return usageError("unknown protocol " + c.Protocol + ": " + protocolNames())
+	c, pre, _, err := p.choose(v)
+	if err != nil {
+		return err
 	}
 	in, done, err := p.input(ctx, args)
 	if err != nil {

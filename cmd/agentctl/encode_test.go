@@ -70,7 +70,7 @@ func TestEncode(t *testing.T) {
 		{"no such turn", encodeHistory, []string{"-p", "anthropic", "--turn", "3"}, exitUsage, "", "the history has 0 answers, so there is no turn 3"},
 		{"turn below 1", encodeHistory, []string{"-p", "anthropic", "--turn", "-1"}, exitUsage, "", "--turn takes a number from 1"},
 		{"no protocol", encodeHistory, nil, exitUsage, "", "encode needs -p PROTOCOL: anthropic-messages"},
-		{"unknown protocol", encodeHistory, []string{"-p", "x"}, exitUsage, "", "unknown protocol x"},
+		{"unknown protocol", encodeHistory, []string{"-p", "x"}, exitUsage, "", "there is no protocol x"},
 		{"two files", encodeHistory, []string{"-p", "anthropic", "a", "b"}, exitUsage, "", "one file"},
 		{"no file", "", []string{"-p", "anthropic", "none.json"}, exitUsage, "", "none.json"},
 		{"no JSON", "{", []string{"-p", "anthropic"}, exitUsage, "", "no wire.Request"},

@@ -68,8 +68,9 @@ func main() {
 	// A closed pipe shows as an error of the write that meets it.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends what hangs in a write
-	p := program{args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, dir: "."}
+	context.AfterFunc(ctx, stop)       // a second signal ends what hangs in a write
+	configDir, _ := os.UserConfigDir() // where there is none, there is no file
+	p := program{configDir: configDir, args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, dir: "."}
 	code := p.main(ctx)
 	stop()
 	os.Exit(code)
@@ -83,6 +84,8 @@ type program struct {
 	stderr io.Writer
 	getenv func(string) string
 	dir    string // what the tools see
+
+	configDir string // the user's folder of configuration files, "" if there is none
 }
 
 func (p *program) main(ctx context.Context) int {

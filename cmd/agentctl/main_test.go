@@ -98,6 +98,12 @@ const noKey = `agentctl: there is no API key; set one of these variables, or nam
   ANTHROPIC_API_KEY  (anthropic-messages)
 `
 
+const noKeyAtAll = noKey + `  OPENAI_API_KEY  (openai-chat)
+  ZAI_API_KEY  (zai)
+  DEEPSEEK_API_KEY  (deepseek)
+  OPENROUTER_API_KEY  (openrouter)
+`
+
 const noTask = "agentctl: give a task: agentctl run \"Read README.md and tell me how to start the project\"\n"
 
 func TestUsage(t *testing.T) {
@@ -136,11 +142,11 @@ func TestUsage(t *testing.T) {
 		{name: "run: no turns", args: []string{"run", "--max-turns", "0", "x"},
 			stderr: "agentctl: --max-turns and --max-tokens take a number from 1\n"},
 		{name: "run: unknown protocol", args: []string{"run", "-p", "smtp", "x"}, env: map[string]string{"ANTHROPIC_API_KEY": testKey},
-			stderr: "agentctl: unknown protocol smtp: anthropic-messages\n"},
+			stderr: "agentctl: there is no protocol smtp; the protocols are " + protocolNames() + "\n"},
 		{name: "run: another task without a key", args: []string{"run", "Say hello"},
-			stderr: noKey + "Without a key there is a recording of one task:\n  agentctl run \"" + demoTask + "\"\n"},
+			stderr: noKeyAtAll + "Without a key there is a recording of one task:\n  agentctl run \"" + demoTask + "\"\n"},
 		{name: "run: blank key", args: []string{"run", "Say hello"}, env: map[string]string{"ANTHROPIC_API_KEY": " \n"},
-			stderr: noKey + "Without a key there is a recording of one task:\n  agentctl run \"" + demoTask + "\"\n"},
+			stderr: noKeyAtAll + "Without a key there is a recording of one task:\n  agentctl run \"" + demoTask + "\"\n"},
 		{name: "run: -p without a key", args: []string{"run", "-p", "anthropic", demoTask}, stderr: noKey},
 		{name: "run: --protocol without a key", args: []string{"run", "--protocol", "Anthropic-Messages", demoTask}, stderr: noKey},
 		{name: "run: --model without a key", args: []string{"run", "--model", "m", demoTask}, stderr: noKey},
@@ -148,8 +154,8 @@ func TestUsage(t *testing.T) {
 		{name: "run: empty key variable", args: []string{"run", "--api-key-env", "MY_KEY", demoTask},
 			env: map[string]string{"ANTHROPIC_API_KEY": testKey, "MY_KEY": "\n"}, stderr: "agentctl: the variable MY_KEY is empty or not set\n"},
 
-		{name: "decode: no protocol", args: []string{"decode"}, stderr: "agentctl: decode needs -p PROTOCOL: anthropic-messages\n"},
-		{name: "decode: unknown protocol", args: []string{"decode", "-p", "smtp"}, stderr: "agentctl: unknown protocol smtp: anthropic-messages\n"},
+		{name: "decode: no protocol", args: []string{"decode"}, stderr: "agentctl: decode needs -p PROTOCOL: " + protocolNames() + "\n"},
+		{name: "decode: unknown protocol", args: []string{"decode", "-p", "smtp"}, stderr: "agentctl: there is no protocol smtp; the protocols are " + protocolNames() + "\n"},
 		{name: "decode: unknown framing", args: []string{"decode", "-p", "anthropic", "--framing", "xml"},
 			stderr: "agentctl: unknown framing xml: sse, lines, whole\n"},
 		{name: "decode: two forms", args: []string{"decode", "-p", "anthropic", "--json", "--summary"},

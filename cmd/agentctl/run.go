@@ -29,29 +29,20 @@ and where stdin is no terminal, stdin is the task.
 const runSystem = "You are an agent in a terminal. You can look at the files of the current folder with your tools, " +
 	"and at nothing else. Read what you need before you answer, never guess what a file says, and answer briefly."
 
-// defaultModels are the models of the protocols where --model names none.
-var defaultModels = map[string]string{
-	"anthropic-messages": "claude-sonnet-5-5",
-}
-
 func (p *program) run(ctx context.Context) error {
 	fs := flag.NewFlagSet("run", flag.ContinueOnError)
-	var c preset.Config
-	fs.StringVar(&c.Protocol, "p", "", "")
-	fs.StringVar(&c.Protocol, "protocol", "", "")
-	fs.StringVar(&c.Model, "model", "", "")
-	fs.StringVar(&c.BaseURL, "base-url", "", "")
-	keyEnv := fs.String("api-key-env", "", "")
+	var v vendorFlags
+	v.add(fs)
+	fs.StringVar(&v.model, "model", "", "")
+	fs.StringVar(&v.baseURL, "base-url", "", "")
+	fs.StringVar(&v.keyEnv, "api-key-env", "", "")
+	fs.StringVar(&v.config, "config", "", "")
 	asJSON := fs.Bool("json", false, "")
 	maxTurns := fs.Int("max-turns", 0, "")
 	maxTokens := fs.Int("max-tokens", 0, "")
 	fs.Usage = func() {
-		fmt.Fprintf(fs.Output(), runUsage+`flags:
-  -p, --protocol NAME  the protocol: %s
-  --model NAME         the model; the default depends on the protocol
-  --base-url URL       another server that speaks the protocol
-  --api-key-env NAME   the environment variable that holds the key
-  --max-turns N        how often the model is called at most (%d)
+		fmt.Fprintf(fs.Output(), runUsage+"flags:\n"+protocolHelp+modelHelp+`  --api-key-env NAME   the environment variable that holds the key
+`+configHelp+`  --max-turns N        how often the model is called at most (%d)
   --max-tokens N       how much it may write in a turn
   --json               the agent's events as JSON lines, and nothing else on stdout
 `, protocolNames(), agent.DefaultMaxTurns)
@@ -72,7 +63,11 @@ func (p *program) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	model, name, done, err := p.model(c, *keyEnv, task)
+	c, pre, named, err := p.choose(v)
+	if err != nil {
+		return err
+	}
+	model, name, done, err := p.model(c, pre, named, task)
 	if err != nil {
 		return err
 	}
@@ -91,11 +86,11 @@ func (p *program) run(ctx context.Context) error {
 	}
 	err = p.show(a.Run(ctx, []wire.Message{wire.UserText(task)}), *asJSON)
 	if errors.Is(err, provider.ErrNoKey) {
-		if pre, _ := preset.Lookup(c.Protocol); p.getenv(pre.KeyVariable) != "" {
+		if p.getenv(pre.KeyVariable) != "" {
 			return usageError("the key in " + pre.KeyVariable + " is not sent to " + hostOf(c.BaseURL) +
 				", which is another vendor's; name the variable with its key by --api-key-env")
 		}
-		return usageError("there is no API key" + keyHelp())
+		return usageError("there is no API key" + keyHelp(pre))
 	}
 	return err
 }
@@ -132,25 +127,10 @@ func (p *program) task(ctx context.Context, args []string) (string, error) {
 
 // model returns what answers: a vendor, or where no key and no vendor is named,
 // and the task is the one of the recording, the recording.
-func (p *program) model(c preset.Config, keyEnv, task string) (m agent.Model, name string, done func(), err error) {
-	named := c != preset.Config{} || keyEnv != ""
-	if c.Protocol == "" {
-		c.Protocol = "anthropic"
-	}
-	pre, ok := preset.Lookup(c.Protocol)
-	if !ok {
-		return nil, "", nil, usageError("unknown protocol " + c.Protocol + ": " + protocolNames())
-	}
-	if keyEnv != "" {
-		if c.APIKey = strings.TrimSpace(p.getenv(keyEnv)); c.APIKey == "" {
-			return nil, "", nil, usageError("the variable " + keyEnv + " is empty or not set")
-		}
-	} else {
-		c = c.WithEnv(p.getenv)
-	}
+func (p *program) model(c preset.Config, pre preset.Preset, named bool, task string) (m agent.Model, name string, done func(), err error) {
 	if c.APIKey == "" && !named {
 		if strings.TrimSpace(task) != demoTask {
-			return nil, "", nil, usageError("there is no API key" + keyHelp() +
+			return nil, "", nil, usageError("there is no API key" + keyHelp(preset.All()...) +
 				"\nWithout a key there is a recording of one task:\n  agentctl run \"" + demoTask + `"`)
 		}
 		m, done, err = p.demo()
@@ -158,7 +138,7 @@ func (p *program) model(c preset.Config, keyEnv, task string) (m agent.Model, na
 	}
 	name = c.Model
 	if name == "" {
-		if name = defaultModels[pre.Protocol]; name == "" {
+		if name = defaultModels[pre.Name]; name == "" {
 			return nil, "", nil, usageError("name a model with --model")
 		}
 	}
@@ -181,34 +161,16 @@ func hostOf(address string) string {
 	return oneLine(u.Host)
 }
 
-// keyHelp lists the environment variables that can hold a key.
-func keyHelp() string {
+// keyHelp lists the environment variables that can hold a key for one of presets.
+func keyHelp(presets ...preset.Preset) string {
 	var b strings.Builder
 	b.WriteString("; set one of these variables, or name another with --api-key-env:")
-	for _, pre := range preset.All() {
+	for _, pre := range presets {
 		if pre.KeyVariable != "" {
 			b.WriteString("\n  " + pre.KeyVariable + "  (" + pre.Name + ")")
 		}
 	}
 	return b.String()
-}
-
-// protocolNames lists the protocols.
-func protocolNames() string {
-	var list []string
-	for _, pre := range preset.All() {
-		list = append(list, pre.Name)
-	}
-	return strings.Join(list, ", ")
-}
-
-// codecOf returns the codec of a protocol, nil if there is none.
-func codecOf(protocol string) wire.Codec {
-	c, err := preset.Config{Protocol: protocol}.Provider()
-	if err != nil {
-		return nil
-	}
-	return c.Codec
 }
 
 // show prints a run as it goes.

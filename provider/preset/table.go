@@ -4,6 +4,7 @@ import (
 	"github.com/handwire/handwire/provider"
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/anthropic"
+	"github.com/handwire/handwire/wire/openaichat"
 )
 
 // row is a preset and the codec that it takes.
@@ -25,7 +26,19 @@ func table() []row {
 			Auth:        provider.Auth{Header: "x-api-key"},
 			KeyVariable: "ANTHROPIC_API_KEY",
 		}, anthropic.Codec{}},
+		chat("openai-chat", "OpenAI", "https://api.openai.com", "OPENAI_API_KEY", openaichat.OpenAI(), "openai"),
+		chat("zai", "Z.ai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", openaichat.ZAI(), "z.ai", "glm"),
+		chat("deepseek", "DeepSeek", "https://api.deepseek.com", "DEEPSEEK_API_KEY", openaichat.DeepSeek()),
+		chat("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", openaichat.OpenRouter()),
 	}
+}
+
+// chat is the row of a vendor that speaks Chat Completions.
+func chat(name, vendor, base, variable string, profile openaichat.Profile, aliases ...string) row {
+	return row{Preset{
+		Name: name, Aliases: aliases, Vendor: vendor, Protocol: openaichat.Protocol, BaseURL: base,
+		Auth: provider.Auth{Header: "Authorization", Prefix: "Bearer "}, KeyVariable: variable,
+	}, openaichat.Codec{Profile: profile}}
 }
 
 // vendorDomains are domains that belong to one vendor, with all hosts below

@@ -1,0 +1,414 @@
+package openaichat
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
+	"github.com/handwire/handwire/wire/internal/jsonw"
+)
+
+// maxCalls bounds the tool calls of one message.
+const maxCalls = 1024
+
+// call is a tool call.
+type call struct {
+	part
+	ordinal  int
+	index    int64 // the vendor's
+	indexed  bool  // there was one
+	id       string
+	vendorID string // as the vendor gave it
+	name     string
+	free     bool
+	noted    bool
+	pending  []byte // arguments that came before the name
+	args     scan
+	facts    codec.Members // what becomes the part's Vendor
+}
+
+// scan follows the arguments of a call as far as is needed to see that they are
+// whole, and that they come again.
+type scan struct {
+	n        int
+	sum      uint64
+	depth    int
+	inString bool
+	escaped  bool
+	whole    bool // one object or array is complete
+	more     bool // and another one follows
+	junk     bool // what follows is something else
+}
+
+const (
+	sumStart = 14695981039346656037 // FNV-1a
+	sumPrime = 1099511628211
+)
+
+func sumOf(sum uint64, s string) uint64 {
+	for i := 0; i < len(s); i++ {
+		sum = (sum ^ uint64(s[i])) * sumPrime
+	}
+	return sum
+}
+
+func (a *scan) add(s string) {
+	if a.n == 0 {
+		a.sum = sumStart
+	}
+	a.n += len(s)
+	a.sum = sumOf(a.sum, s)
+	for i := 0; i < len(s); i++ {
+		b := s[i]
+		switch {
+		case a.junk:
+			return
+		case a.inString:
+			switch {
+			case a.escaped:
+				a.escaped = false
+			case b == '\\':
+				a.escaped = true
+			case b == '"':
+				a.inString = false
+			}
+		case b == ' ' || b == '\n' || b == '\t' || b == '\r':
+		case b == '{' || b == '[':
+			a.more = a.more || a.whole
+			a.depth++
+		case a.depth == 0:
+			a.junk = true
+		case b == '"':
+			a.inString = true
+		case b == '}' || b == ']':
+			if a.depth--; a.depth == 0 {
+				a.whole = true
+			}
+		}
+	}
+}
+
+// complete reports whether the arguments are one object or array.
+func (a *scan) complete() bool { return a.whole && !a.more && !a.junk }
+
+// repeats reports whether s is all of the arguments once more.
+func (a *scan) repeats(s string) bool {
+	return a.complete() && len(s) == a.n && sumOf(sumStart, s) == a.sum
+}
+
+// entry is one entry of tool_calls. Its texts point into the caller's data.
+type entry struct {
+	index         int64
+	indexed       bool
+	id, typ, name string
+	args          jsonw.Value
+	free          bool
+}
+
+// anew reports whether e begins another call than c, whose id or index it has:
+// it has a name, and whole arguments that are not those of c.
+func (e *entry) anew(c *call) bool {
+	if e.name == "" || !c.args.complete() {
+		return false
+	}
+	s := e.args.Str()
+	if e.args.IsObject() {
+		s = string(e.args)
+	}
+	return strings.HasPrefix(strings.TrimLeft(s, " \n\r\t"), "{") && !c.args.repeats(s) || e.name != c.name && c.name != ""
+}
+
+// find returns the call that an entry belongs to, nil if it begins one. Ids are
+// trusted most, then indices, then the order.
+func (d *decoder) find(e *entry) *call {
+	if e.id != "" {
+		if c := d.callOf(e); c != nil {
+			if e.anew(c) || e.name != "" && e.indexed && c.indexed && e.index != c.index {
+				return nil // the id comes again
+			}
+			return c
+		}
+	}
+	var last *call
+	if n := len(d.calls); n > 0 {
+		last = d.calls[n-1]
+	}
+	if e.indexed {
+		for i := len(d.calls) - 1; i >= 0; i-- {
+			c := d.calls[i]
+			if !c.indexed || c.index != e.index {
+				continue
+			}
+			if e.id != "" && e.name != "" && c.vendorID != "" || e.anew(c) {
+				return nil // the index comes again
+			}
+			return c
+		}
+		if last != nil && !last.indexed && e.id == "" && e.name == "" {
+			last.index, last.indexed = e.index, true
+			return last
+		}
+		return nil
+	}
+	switch {
+	case last == nil || e.id != "":
+		return nil
+	case e.name == "", last.name == "", e.name == last.name && last.args.depth > 0:
+		return last
+	}
+	return nil
+}
+
+// callOf returns the last call of the id of e, the one of its index if several
+// have it.
+func (d *decoder) callOf(e *entry) *call {
+	var found *call
+	for i := len(d.calls) - 1; i >= 0; i-- {
+		c := d.calls[i]
+		if c.vendorID != e.id {
+			continue
+		}
+		if !e.indexed || c.indexed && c.index == e.index {
+			return c
+		}
+		if found == nil {
+			found = c
+		}
+	}
+	return found
+}
+
+// placeholder reports whether an id is none.
+func placeholder(id string) bool { return id == "" || id == "null" }
+
+// toolCall takes an entry of tool_calls.
+func (d *decoder) toolCall(dst []wire.Event, v jsonw.Value, ch *chunk) ([]wire.Event, error) {
+	var e entry
+	var function, custom jsonw.Value
+	unknown := false
+	for m := v.Members(); m.Next(); {
+		switch m.Name() {
+		case "index":
+			e.index, e.indexed = m.Value().Int()
+		case "id":
+			if e.id = m.Value().Text(); placeholder(e.id) {
+				e.id = ""
+			}
+		case "type":
+			e.typ = m.Value().Str()
+		case "function":
+			function = m.Value()
+		case "custom":
+			custom = m.Value()
+		default:
+			unknown = unknown || !m.Value().IsNull()
+		}
+	}
+	switch {
+	case function.IsObject():
+	case custom.IsObject():
+		e.free = true
+	case e.typ == "custom":
+		e.free = true
+	case e.typ != "" && e.typ != "function":
+		return d.opaqueCall(dst, v, &e)
+	}
+	body, args := function, "arguments"
+	if e.free {
+		body, args = custom, "input"
+	}
+	for m := body.Members(); m.Next(); {
+		switch m.Name() {
+		case "name":
+			e.name = m.Value().Str()
+		case args:
+			e.args = m.Value()
+		default:
+			if !m.Value().IsNull() {
+				dst = d.pass(dst, ch)
+			}
+		}
+	}
+	c := d.find(&e)
+	dst, c, err := d.takeCall(dst, c, &e)
+	if err != nil {
+		return dst, err
+	}
+	if unknown {
+		for m := v.Members(); m.Next(); {
+			switch m.Name() {
+			case "index", "id", "type", "function", "custom":
+			default:
+				if !m.Value().IsNull() {
+					c.facts.Set(m.Name(), m.Value())
+				}
+			}
+		}
+	}
+	if e.typ != "" && e.typ != "function" && e.typ != "custom" {
+		c.facts.Set("type", v.Get("type"))
+	}
+	if unknown || e.id != "" || e.name != "" || !e.args.IsString() {
+		d.forms.odd = true
+	} else {
+		d.maybePlain(&c.part, e.args)
+	}
+	return d.callArgs(dst, c, &e), nil
+}
+
+// functionCall takes the only call of the older form.
+func (d *decoder) functionCall(dst []wire.Event, v jsonw.Value, ch *chunk) ([]wire.Event, error) {
+	d.forms.odd = true
+	e := entry{name: v.Get("name").Str(), args: v.Get("arguments")}
+	var c *call
+	if len(d.calls) > 0 {
+		c = d.calls[0]
+	}
+	known := c != nil
+	dst, c, err := d.takeCall(dst, c, &e)
+	if err != nil {
+		return dst, err
+	}
+	if !known {
+		dst = c.odd(dst, wire.NoteConverted, "a function_call, the form before tool calls, became a tool call")
+	}
+	return d.callArgs(dst, c, &e), nil
+}
+
+// opaqueCall keeps a call of an unknown type as it is.
+func (d *decoder) opaqueCall(dst []wire.Event, v jsonw.Value, e *entry) ([]wire.Event, error) {
+	if d.opaque >= maxCalls {
+		return dst, tooManyCalls()
+	}
+	d.opaque++
+	d.forms.odd = true
+	p := &part{kind: wire.PartOpaque}
+	return d.startPart(dst, p, &wire.Part{Name: strings.Clone(e.typ), ID: strings.Clone(e.id), Vendor: strings.Clone(string(v))}), nil
+}
+
+func tooManyCalls() *wire.Error {
+	return &wire.Error{Cause: wire.CauseLimit, Message: "the message has more than " + strconv.Itoa(maxCalls) + " tool calls"}
+}
+
+// takeCall takes the id and the name of an entry into its call, a new one if c
+// is nil, and announces the call once it has a name.
+func (d *decoder) takeCall(dst []wire.Event, c *call, e *entry) ([]wire.Event, *call, error) {
+	if c == nil {
+		if len(d.calls) >= maxCalls {
+			return dst, nil, tooManyCalls()
+		}
+		c = &call{ordinal: len(d.calls), index: e.index, indexed: e.indexed, free: e.free}
+		c.kind, c.call = wire.PartToolCall, c
+		d.calls = append(d.calls, c)
+		d.forms.forget()
+	}
+	late := false
+	if e.id != "" && c.vendorID == "" {
+		c.vendorID = strings.Clone(e.id)
+		late = c.begun
+	}
+	if e.name != "" && c.name == "" {
+		c.name = strings.Clone(e.name)
+		c.free = c.free || e.free
+	}
+	if c.name == "" || c.begun {
+		if late {
+			dst = c.odd(dst, wire.NoteRepaired, "its id came after it had begun and another one had been made up")
+		}
+		return dst, c, nil
+	}
+	c.id = c.vendorID
+	if c.id == "" || d.taken(c.id, c) {
+		detail := "it has no id, so one was made up"
+		if c.id != "" {
+			detail = "its id is that of another call, so one was made up"
+		}
+		c.id = d.mint(c)
+		dst = c.odd(dst, wire.NoteRepaired, detail)
+	}
+	dst = d.startPart(dst, &c.part, &wire.Part{ID: c.id, Name: c.name, FreeForm: c.free})
+	if len(c.pending) > 0 {
+		dst = append(dst, wire.Event{Kind: wire.EventDelta, Part: c.kind, Index: c.part.index, Delta: string(c.pending)})
+		c.pending = nil
+	}
+	return dst, c, nil
+}
+
+// taken reports whether a call besides c has this id.
+func (d *decoder) taken(id string, c *call) bool {
+	for _, o := range d.calls {
+		if o != c && o.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// mint makes an id up, always the same one for the same place in the same
+// response.
+func (d *decoder) mint(c *call) string {
+	for n := c.ordinal; ; n += maxCalls {
+		id := "call" + codec.SafeName("_"+d.id+" "+strconv.Itoa(n), 18)[1:]
+		if !d.taken(id, c) {
+			return id
+		}
+	}
+}
+
+// odd is a note on a call, of which it gets one.
+func (c *call) odd(dst []wire.Event, code wire.NoteCode, detail string) []wire.Event {
+	if c.noted {
+		return dst
+	}
+	c.noted = true
+	return note(dst, code, "tool_calls["+strconv.Itoa(c.ordinal)+"]", detail)
+}
+
+// callArgs hands out the arguments of an entry.
+func (d *decoder) callArgs(dst []wire.Event, c *call, e *entry) []wire.Event {
+	switch {
+	case e.args.IsNull():
+		return dst
+	case e.args.IsString():
+		s, high := d.texts.Text(c.high, e.args, e.args.Plain())
+		c.high = high
+		return d.argsText(dst, c, s)
+	}
+	return d.argsText(dst, c, strings.Clone(string(e.args))) // they came as what they are rather than as a text
+}
+
+func (d *decoder) argsText(dst []wire.Event, c *call, s string) []wire.Event {
+	if s == "" {
+		return dst
+	}
+	if !c.free {
+		if c.args.repeats(s) {
+			return c.odd(dst, wire.NoteRepaired, "its arguments came again as a whole, which was left out")
+		}
+		c.args.add(s)
+	} else {
+		c.args.n += len(s)
+	}
+	if !c.begun {
+		c.pending = append(c.pending, s...)
+		return dst
+	}
+	return append(dst, wire.Event{Kind: wire.EventDelta, Part: c.kind, Index: c.part.index, Delta: s})
+}
+
+// end finishes a call: what is to be told about it, and arguments if none came.
+func (c *call) end(dst []wire.Event, data *wire.Part) []wire.Event {
+	if c.args.n == 0 && c.high == 0 && !c.free && !data.Partial {
+		dst = append(dst, wire.Event{Kind: wire.EventDelta, Part: c.kind, Index: c.part.index, Delta: "{}"})
+	}
+	if c.args.more {
+		dst = c.odd(dst, wire.NoteOdd, "its arguments are several JSON values, those of other calls among them, so it cannot be run")
+		data.Partial = true
+	}
+	if c.vendorID != "" && c.vendorID != c.id {
+		c.facts.Set("id", jsonw.Value(jsonw.AppendString(nil, c.vendorID)))
+	}
+	data.Vendor = c.facts.Object()
+	return dst
+}

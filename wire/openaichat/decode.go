@@ -1,0 +1,720 @@
+package openaichat
+
+// How this file is organised: Decode looks at the members of a chunk, first
+// whether they tell of a failure, then at its choices; a whole response goes
+// through the same methods, with a message in the place of the delta. The parts
+// of a message stay open until it ends, because pieces of each of them may come
+// at any time: reasoning is signed after the calls that it led to.
+//
+// Of several choices the first one is read. A server that spreads one answer
+// over several choices cannot be told from one that gives several answers.
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
+	"github.com/handwire/handwire/wire/internal/jsonw"
+)
+
+type decoder struct {
+	profile Profile
+	head    wire.Head
+	id      string // of the response
+	model   string
+	begun   bool
+	ended   bool
+	alien   bool        // something unknown came before the message began
+	blank   bool        // reasoning_content was there and empty
+	noted   noted       // what a note has told
+	err     *wire.Error // of the end event, nil if it finished
+
+	parts     []*part // in the order of their start
+	text      part
+	reasoning part
+	refusal   part
+	field     string   // the member that the reasoning came in
+	details   []detail // of the reasoning
+	calls     []*call
+	opaque    int // calls of unknown types
+	thinking  thinker
+
+	usage    usage
+	finish   string        // the vendor's finish reason
+	detail   string        // the stop sequence that matched
+	vendor   codec.Members // facts about the whole message
+	groq     codec.Members // x_groq
+	logprobs codec.Members
+	audio    codec.Members
+	texts    codec.Texts
+	forms    forms
+	passed   bool // the chunk at hand was passed on
+}
+
+// noted are the things that are told once in a stream.
+type noted uint8
+
+const (
+	notedChoices noted = 1 << iota
+	notedFinish
+	notedMessage
+	notedCloser
+)
+
+// part is a part of the message, open until the message ends.
+type part struct {
+	kind  wire.PartKind
+	index int
+	begun bool
+	high  rune  // a high surrogate whose other half is due in the next piece
+	call  *call // of a tool call
+}
+
+func newDecoder(p Profile, h wire.Head) *decoder {
+	d := &decoder{profile: p, head: h}
+	d.text.kind, d.reasoning.kind, d.refusal.kind = wire.PartText, wire.PartReasoning, wire.PartRefusal
+	d.usage.apart = p.ReasoningApart
+	return d
+}
+
+// chunk is one block, its members still raw. They point into the caller's data.
+type chunk struct {
+	root                             jsonw.Value
+	object                           string
+	choices, usage, err, groq        jsonw.Value
+	code, message, detail, typ, base jsonw.Value
+	unknown, whole                   bool
+}
+
+// Decode implements [wire.Decoder].
+func (d *decoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.Event, error) {
+	if d.ended {
+		return dst, nil
+	}
+	if dst, ok := d.usual(dst, name, data); ok {
+		return dst, nil
+	}
+	if data = bytes.TrimSpace(data); len(data) == 0 {
+		return dst, nil
+	}
+	if string(data) == "[DONE]" {
+		return d.done(dst)
+	}
+	if p := jsonw.CheckBytes(data); p != nil {
+		return dst, protocolError("an event is not JSON: "+p.Error(), data)
+	}
+	c := chunk{root: jsonw.Parse(unsafe.String(unsafe.SliceData(data), len(data)))}
+	d.passed, d.forms.part, d.forms.odd = false, nil, false
+	switch {
+	case c.root.IsObject():
+		return d.chunk(dst, name, &c)
+	case isFailure(c.root):
+		return d.fail(dst, d.errorOf(c.root))
+	}
+	return dst, protocolError("an event is no JSON object", data)
+}
+
+func protocolError(msg string, data []byte) *wire.Error {
+	return &wire.Error{Cause: wire.CauseProtocol, Message: msg, Body: wire.Excerpt(data)}
+}
+
+// pass passes a chunk on raw, once.
+func (d *decoder) pass(dst []wire.Event, c *chunk) []wire.Event {
+	if d.passed {
+		return dst
+	}
+	d.passed = true
+	return append(dst, wire.Event{Kind: wire.EventOther, Raw: strings.Clone(string(c.root))})
+}
+
+func odd(dst []wire.Event, path, detail string) []wire.Event {
+	return note(dst, wire.NoteOdd, path, detail)
+}
+
+func note(dst []wire.Event, code wire.NoteCode, path, detail string) []wire.Event {
+	return append(dst, wire.Event{Kind: wire.EventNote, Note: &wire.Note{Code: code, Path: path, Detail: detail}})
+}
+
+// once is odd for what is told once in a stream.
+func (d *decoder) once(dst []wire.Event, n noted, path, detail string) []wire.Event {
+	if d.noted&n != 0 {
+		return dst
+	}
+	d.noted |= n
+	return odd(dst, path, detail)
+}
+
+func (d *decoder) chunk(dst []wire.Event, name string, c *chunk) ([]wire.Event, error) {
+	for m := c.root.Members(); m.Next(); {
+		switch m.Name() {
+		case "id":
+			if d.id == "" && !d.begun {
+				d.id = strings.Clone(m.Value().Text())
+			}
+		case "model":
+			if d.model == "" && !d.begun {
+				d.model = strings.Clone(m.Value().Text())
+			}
+		case "object":
+			c.object = m.Value().Str()
+		case "choices":
+			c.choices = m.Value()
+		case "usage":
+			c.usage = m.Value()
+		case "error":
+			c.err = m.Value()
+		case "code":
+			c.code = m.Value()
+		case "message":
+			c.message = m.Value()
+		case "detail":
+			c.detail = m.Value()
+		case "type":
+			c.typ = m.Value()
+		case "base_resp":
+			c.base = m.Value()
+		case "x_groq":
+			c.groq, c.unknown = m.Value(), true
+		case "created", "obfuscation", "p": // the time, and padding
+		default:
+			c.unknown = true
+		}
+	}
+	failed := name == "error" || c.failed()
+	if !failed && !c.choices.Exists() && !c.usage.IsObject() && !strings.Contains(c.object, "completion") && d.head.Framing != wire.FramingWhole {
+		if c.typ.Str() == "ping" {
+			return dst, nil
+		}
+		d.alien = d.alien || !d.begun
+		return d.pass(dst, c), nil
+	}
+	if c.unknown && !failed {
+		dst = d.learnChunk(dst, c)
+	}
+	if d.id != "" && d.model != "" {
+		dst = d.begin(dst)
+	}
+	c.whole = d.head.Framing == wire.FramingWhole
+	for it := c.choices.Items(); it.Next(); {
+		if v := it.Value(); v.IsObject() {
+			var err error
+			if dst, err = d.choice(dst, v, c, failed); err != nil || d.ended {
+				return dst, err
+			}
+		}
+	}
+	dst = d.addUsage(dst, c.usage)
+	dst = d.addUsage(dst, c.groq.Get("usage"))
+	switch {
+	case failed:
+		return d.fail(dst, d.errorOf(c.root))
+	case c.whole:
+		return d.done(dst)
+	}
+	d.keepForm(c)
+	return dst, nil
+}
+
+// learnChunk takes the members of a chunk that say something about the message
+// as a whole.
+func (d *decoder) learnChunk(dst []wire.Event, c *chunk) []wire.Event {
+	for m := c.root.Members(); m.Next(); {
+		switch name := m.Name(); name {
+		case "id", "model", "object", "choices", "usage", "error", "code", "message", "detail", "type", "base_resp", "created", "obfuscation", "p":
+		case "x_groq":
+			for in := m.Value().Members(); in.Next(); {
+				if in.Name() != "usage" { // which is taken as what it is
+					dst = d.learnInto(dst, &d.groq, in.Name(), in.Value(), c)
+				}
+			}
+		default:
+			dst = d.learn(dst, name, m.Value(), c)
+		}
+	}
+	return dst
+}
+
+// learn takes a member that says something about the message as a whole and has
+// no other place. The last value stays; the chunk that brings another one is
+// passed on, so that none is lost.
+func (d *decoder) learn(dst []wire.Event, name string, v jsonw.Value, c *chunk) []wire.Event {
+	return d.learnInto(dst, &d.vendor, name, v, c)
+}
+
+func (d *decoder) learnInto(dst []wire.Event, o *codec.Members, name string, v jsonw.Value, c *chunk) []wire.Event {
+	if empty(v) {
+		return dst
+	}
+	m := o.At(name)
+	switch {
+	case len(m.Raw) == 0:
+		m.Raw = append(m.Raw, v...)
+	case string(m.Raw) != string(v):
+		m.Raw = append(m.Raw[:0], v...)
+		d.forms.forget()
+		dst = d.pass(dst, c)
+	}
+	return dst
+}
+
+// empty reports whether a value says nothing.
+func empty(v jsonw.Value) bool {
+	return v.IsNull() || v == `""` || v == "[]" || v == "{}"
+}
+
+// begin announces the message, if that was not done.
+func (d *decoder) begin(dst []wire.Event) []wire.Event {
+	if d.begun {
+		return dst
+	}
+	d.begun = true
+	return append(dst, wire.Event{Kind: wire.EventStart, Start: &wire.Start{
+		Origin:    wire.Origin{Protocol: Protocol, Model: d.model, ResponseID: d.id},
+		RequestID: requestID(d.head),
+		RateLimit: rateLimits(d.head),
+	}})
+}
+
+// choice takes one choice of a chunk.
+func (d *decoder) choice(dst []wire.Event, v jsonw.Value, c *chunk, failed bool) ([]wire.Event, error) {
+	var delta, message, text, logprobs, reason, failure, use jsonw.Value
+	unknown := false
+	index := int64(0)
+	for m := v.Members(); m.Next(); {
+		switch m.Name() {
+		case "index":
+			index, _ = m.Value().Int()
+		case "delta":
+			delta = m.Value()
+		case "message":
+			message = m.Value()
+		case "text":
+			text = m.Value()
+		case "logprobs":
+			logprobs = m.Value()
+		case "finish_reason":
+			reason = m.Value()
+		case "usage":
+			use = m.Value()
+		case "error":
+			failure = m.Value()
+		default:
+			unknown = true
+		}
+	}
+	dst = d.addUsage(dst, use)
+	if index != 0 {
+		return d.once(dst, notedChoices, "choices", "there are several choices; the first one is read"), nil
+	}
+	if unknown {
+		for m := v.Members(); m.Next(); {
+			switch name := m.Name(); name {
+			case "index", "delta", "message", "text", "logprobs", "finish_reason", "usage", "error":
+			case "stop_reason", "matched_stop":
+				if v := m.Value(); v.IsString() {
+					d.detail = strings.Clone(v.Str())
+				}
+				fallthrough
+			default:
+				dst = d.learn(dst, name, m.Value(), c)
+			}
+		}
+	}
+	var err error
+	switch {
+	case delta.Exists(): // a message beside it repeats what came
+		dst, err = d.delta(dst, delta, c)
+	case message.IsObject() && (len(d.parts) > 0 || len(d.calls) > 0):
+		dst = d.once(d.pass(dst, c), notedMessage, "choices.message", "the message was given whole after it had come in pieces")
+	case message.IsObject():
+		c.whole = c.whole || c.object == "chat.completion"
+		dst, err = d.delta(dst, message, c)
+	case text.IsString(): // the older protocol, whose prompt is a text
+		dst = d.content(dst, text, text.Plain())
+	case c.object == "chat.completion":
+		c.whole = true
+	}
+	if err != nil {
+		return dst, err
+	}
+	if logprobs.IsObject() {
+		grow(&d.logprobs, logprobs)
+		d.forms.odd = true
+	}
+	if !failed && isFailure(failure) {
+		return d.fail(dst, d.errorOf(v))
+	}
+	if s := reason.Text(); s != "" {
+		switch d.finish {
+		case "":
+			d.finish = strings.Clone(s)
+		case s:
+		default:
+			dst = d.once(dst, notedFinish, "choices.finish_reason", "a second finish reason, "+strconv.Quote(s)+", after "+strconv.Quote(d.finish))
+		}
+		d.forms.odd = true
+	}
+	return dst, nil
+}
+
+// grow adds a piece to an object that comes in pieces: arrays and texts are
+// appended, anything else replaces.
+func grow(o *codec.Members, piece jsonw.Value) {
+	for m := piece.Members(); m.Next(); {
+		switch v := m.Value(); {
+		case v.IsNull():
+		case v.IsArray():
+			for it := v.Items(); it.Next(); {
+				o.AppendItem(m.Name(), it.Value())
+			}
+		case v.IsString() && m.Name() != "id":
+			o.AppendText(m.Name(), v)
+		default:
+			o.Set(m.Name(), v)
+		}
+	}
+}
+
+// delta takes a delta, or a whole message.
+func (d *decoder) delta(dst []wire.Event, v jsonw.Value, c *chunk) ([]wire.Event, error) {
+	var content, refusal, calls, function, details jsonw.Value
+	var thought [3]jsonw.Value
+	for m := v.Members(); m.Next(); {
+		switch name := m.Name(); name {
+		case "role":
+		case "content":
+			content = m.Value()
+		case "refusal":
+			refusal = m.Value()
+		case "tool_calls":
+			calls = m.Value()
+		case "function_call":
+			function = m.Value()
+		case "reasoning_content":
+			thought[0] = m.Value()
+		case "reasoning":
+			thought[1] = m.Value()
+		case "reasoning_text":
+			thought[2] = m.Value()
+		case "reasoning_details":
+			details = m.Value()
+		case "audio":
+			grow(&d.audio, m.Value())
+			d.forms.odd = true
+		default:
+			dst = d.learnDelta(dst, name, m.Value(), c)
+		}
+	}
+	dst = d.think(dst, &thought, details, c)
+	dst = d.takeContent(dst, content, c)
+	switch {
+	case refusal.IsString():
+		d.maybePlain(&d.refusal, refusal)
+		dst = d.piece(dst, &d.refusal, refusal, refusal.Plain())
+	case !refusal.IsNull():
+		dst = d.pass(dst, c)
+	}
+	for it := calls.Items(); it.Next(); {
+		if e := it.Value(); e.IsObject() {
+			var err error
+			if dst, err = d.toolCall(dst, e, c); err != nil {
+				return dst, err
+			}
+		}
+	}
+	if calls.IsObject() { // one call that is not in a list
+		return d.toolCall(dst, calls, c)
+	}
+	if function.IsObject() {
+		return d.functionCall(dst, function, c)
+	}
+	return dst, nil
+}
+
+// learnDelta takes an unknown member of a delta. Lists come in pieces.
+func (d *decoder) learnDelta(dst []wire.Event, name string, v jsonw.Value, c *chunk) []wire.Event {
+	if !v.IsArray() {
+		return d.learn(dst, name, v, c)
+	}
+	if string(d.vendor.At(name).Raw) == string(v) && name != "annotations" {
+		return dst // said again
+	}
+	for it := v.Items(); it.Next(); {
+		d.vendor.AppendItem(name, it.Value())
+		d.forms.forget()
+	}
+	return dst
+}
+
+// takeContent takes the content of a delta: a text, or a list of typed chunks.
+func (d *decoder) takeContent(dst []wire.Event, v jsonw.Value, c *chunk) []wire.Event {
+	switch {
+	case v.IsString():
+		d.maybePlain(&d.text, v)
+		return d.content(dst, v, v.Plain())
+	case v.IsNull():
+		return dst
+	case !v.IsArray():
+		return d.pass(dst, c)
+	}
+	d.forms.odd = true
+	for it := v.Items(); it.Next(); {
+		switch e := it.Value(); e.Get("type").Str() {
+		case "text":
+			if t := e.Get("text"); t.IsString() {
+				dst = d.content(dst, t, t.Plain())
+			}
+		case "thinking":
+			t := e.Get("thinking")
+			if t.IsString() {
+				dst = d.piece(dst, &d.reasoning, t, t.Plain())
+			}
+			for in := t.Items(); in.Next(); {
+				if s := in.Value().Get("text"); s.IsString() {
+					dst = d.piece(dst, &d.reasoning, s, s.Plain())
+				} else {
+					dst = d.pass(dst, c)
+				}
+			}
+		default:
+			if e.IsString() {
+				dst = d.content(dst, e, e.Plain())
+			} else if !e.IsNull() {
+				d.vendor.AppendItem("content_parts", e)
+			}
+		}
+	}
+	return dst
+}
+
+// content hands out a piece of the answer's text.
+func (d *decoder) content(dst []wire.Event, v jsonw.Value, plain bool) []wire.Event {
+	if !d.profile.ThinkTags {
+		return d.piece(dst, &d.text, v, plain)
+	}
+	s, high := d.texts.Text(d.text.high, v, plain)
+	d.text.high = high
+	return d.tagged(dst, s)
+}
+
+// piece hands out a piece of a part; plain says that v has no escapes.
+func (d *decoder) piece(dst []wire.Event, p *part, v jsonw.Value, plain bool) []wire.Event {
+	s, high := d.texts.Text(p.high, v, plain)
+	p.high = high
+	return d.emit(dst, p, s)
+}
+
+func (d *decoder) emit(dst []wire.Event, p *part, s string) []wire.Event {
+	if s == "" {
+		return dst
+	}
+	if !p.begun {
+		dst = d.startPart(dst, p, nil)
+	}
+	return append(dst, wire.Event{Kind: wire.EventDelta, Part: p.kind, Index: p.index, Delta: s})
+}
+
+// startPart announces a part, if that was not done.
+func (d *decoder) startPart(dst []wire.Event, p *part, data *wire.Part) []wire.Event {
+	if p.begun {
+		return dst
+	}
+	dst = d.begin(dst)
+	p.begun, p.index = true, len(d.parts)
+	d.parts = append(d.parts, p)
+	return append(dst, wire.Event{Kind: wire.EventPartStart, Part: p.kind, Index: p.index, Data: data})
+}
+
+func (d *decoder) addUsage(dst []wire.Event, u jsonw.Value) []wire.Event {
+	if !u.IsObject() || !d.usage.add(u) {
+		return dst
+	}
+	return append(dst, wire.Event{Kind: wire.EventUsage, Usage: d.usage.snapshot()})
+}
+
+// ---- the end ----
+
+// done takes the mark after which nothing follows, or the end of a whole
+// response.
+func (d *decoder) done(dst []wire.Event) ([]wire.Event, error) {
+	if d.finish == "" {
+		if len(d.parts) == 0 && len(d.calls) == 0 && d.thinking.held == "" {
+			e := &wire.Error{Cause: wire.CauseProtocol, Message: "the response is over and there was no answer in it"}
+			return d.fail(dst, e)
+		}
+		dst = odd(dst, "choices.finish_reason", "the message ended without a finish reason")
+	}
+	return d.finished(dst)
+}
+
+// finished ends the message where the vendor ended it.
+func (d *decoder) finished(dst []wire.Event) ([]wire.Event, error) {
+	finish, class := d.finishReason()
+	if class != "" {
+		return d.fail(dst, &wire.Error{Cause: wire.CauseVendor, Class: class, Status: d.head.Status, Code: d.finish,
+			Message: "the server gave up in the middle of the message, with the finish reason " + strconv.Quote(d.finish)})
+	}
+	for _, c := range d.calls {
+		if c.name == "" {
+			if finish != wire.FinishLength {
+				return d.fail(dst, &wire.Error{Cause: wire.CauseProtocol, Message: "a tool call has no name"})
+			}
+			dst = c.odd(dst, wire.NoteDropped, "a call was cut off before its name: "+strconv.Quote(wire.Excerpt(c.pending)))
+		}
+	}
+	dst = d.begin(dst)
+	if d.profile.ThinkTags && d.text.high != 0 {
+		d.text.high = 0
+		dst = d.tagged(dst, replacement)
+	}
+	dst = d.flushTagged(dst)
+	for _, p := range [...]*part{&d.reasoning, &d.text, &d.refusal} {
+		if !p.begun && p.high != 0 { // half a character is all that came
+			p.high = 0
+			dst = d.emit(dst, p, replacement)
+		}
+	}
+	dst = d.closeParts(dst, false, finish == wire.FinishLength)
+	d.ended = true
+	end := &wire.Ending{Cause: wire.CauseFinished, Finish: finish, VendorFinish: d.finish, Detail: d.detail}
+	return append(dst, wire.Event{Kind: wire.EventEnd, End: end, Raw: d.facts()}), nil
+}
+
+// finishReason translates the finish reason, or gives the class of the failure
+// that it tells of. Whether the model waits for results is told by the calls,
+// not by the reason.
+func (d *decoder) finishReason() (wire.FinishReason, wire.Class) {
+	finish := wire.FinishOther
+	switch strings.ToLower(d.finish) {
+	case "", "stop", "eos", "end", "end_turn", "stop_sequence", "tool_calls", "function_call", "tool_use":
+		switch {
+		case d.refusal.begun:
+			finish = wire.FinishRefusal
+		case len(d.calls)+d.opaque > 0:
+			finish = wire.FinishToolCall
+		default:
+			finish = wire.FinishStop
+		}
+	case "length", "max_tokens", "model_length", "model_context_window_exceeded":
+		finish = wire.FinishLength
+	case "content_filter", "sensitive", "safety":
+		finish = wire.FinishContentFilter
+	case "refusal":
+		finish = wire.FinishRefusal
+	case "error", "network_error", "abort":
+		return "", wire.ClassServer
+	case "insufficient_system_resource":
+		return "", wire.ClassOverloaded
+	}
+	return finish, ""
+}
+
+// facts returns what the vendor said about the message as a whole.
+func (d *decoder) facts() string {
+	for _, o := range [...]struct {
+		name    string
+		members *codec.Members
+	}{{"x_groq", &d.groq}, {"logprobs", &d.logprobs}, {"audio", &d.audio}} {
+		if s := o.members.Object(); s != "" {
+			d.vendor.Set(o.name, jsonw.Value(s))
+		}
+	}
+	if d.blank && !d.reasoning.begun {
+		d.vendor.Set("reasoning_content", `""`)
+	}
+	list := d.vendor.List[:0]
+	for _, m := range d.vendor.List { // an empty list leaves a member without a value
+		if len(m.Raw) > 0 {
+			list = append(list, m)
+		}
+	}
+	d.vendor = codec.Members{List: list}
+	return d.vendor.Object()
+}
+
+// End implements [wire.Decoder].
+func (d *decoder) End(dst []wire.Event, cause error) ([]wire.Event, error) {
+	switch {
+	case d.ended:
+		if d.err != nil {
+			return dst, d.err
+		}
+		return dst, nil
+	case d.finish != "":
+		if cause != nil {
+			dst = odd(dst, "framing", "after the finish reason the stream broke off: "+wire.AsError(cause, wire.CauseReset).Error())
+		}
+		return d.finished(dst)
+	case cause != nil:
+		return d.fail(dst, wire.AsError(cause, wire.CauseReset))
+	}
+	e := &wire.Error{Cause: wire.CauseTruncated, Message: "the body ended before a finish reason", Err: io.ErrUnexpectedEOF}
+	if !d.begun {
+		e.Message = "the body ended before the message began"
+		if d.alien {
+			e.Hint = "it has events of no known form: is this the protocol that the server speaks?"
+		}
+	}
+	return d.fail(dst, e)
+}
+
+// fail closes what is open and ends the stream with err.
+func (d *decoder) fail(dst []wire.Event, err *wire.Error) ([]wire.Event, error) {
+	if err.RequestID == "" {
+		e := *err
+		e.RequestID = requestID(d.head)
+		err = &e
+	}
+	for _, c := range d.calls {
+		if len(c.pending) > 0 {
+			dst = c.odd(dst, wire.NoteDropped, "a call without a name was cut off, with the arguments "+strconv.Quote(wire.Excerpt(c.pending)))
+		}
+	}
+	dst = d.closeParts(d.flushTagged(dst), true, false)
+	d.ended, d.err = true, err
+	end := &wire.Ending{Cause: err.Cause, VendorFinish: d.finish, Detail: d.detail, Err: err}
+	return append(dst, wire.Event{Kind: wire.EventEnd, End: end, Raw: d.facts()}), err
+}
+
+// closeParts ends the parts, all of them as partial ones or only the last call.
+func (d *decoder) closeParts(dst []wire.Event, partial, lastCall bool) []wire.Event {
+	last := -1
+	if lastCall {
+		for i, p := range d.parts {
+			if p.call != nil {
+				last = i
+			}
+		}
+	}
+	for i, p := range d.parts {
+		dst = d.endPart(dst, p, partial || i == last)
+	}
+	d.parts = nil
+	return dst
+}
+
+// replacement stands for half a character whose other half never came.
+const replacement = "\uFFFD"
+
+// endPart ends a part, with the facts that its deltas did not carry.
+func (d *decoder) endPart(dst []wire.Event, p *part, partial bool) []wire.Event {
+	if p.high != 0 && !partial { // the other half never came
+		dst = append(dst, wire.Event{Kind: wire.EventDelta, Part: p.kind, Index: p.index, Delta: replacement})
+	}
+	data := wire.Part{Partial: partial}
+	switch {
+	case p.call != nil:
+		dst = p.call.end(dst, &data)
+	case p == &d.reasoning:
+		data.Vendor = d.reasoningFacts()
+	}
+	ev := wire.Event{Kind: wire.EventPartEnd, Part: p.kind, Index: p.index}
+	if data.Partial || data.Vendor != "" {
+		ev.Data = &data
+	}
+	return append(dst, ev)
+}

@@ -1,0 +1,235 @@
+package openaichat
+
+// Profile says in which ways a server departs from the Chat Completions of
+// OpenAI. It is data: every field is a switch whose zero value is OpenAI's own
+// behaviour, and a program may write its own. What a stream shows by itself
+// (names of fields, places of usage, shapes of errors, indices that are missing)
+// needs no switch: the decoder reads all of it, whatever the profile.
+//
+// A setting that a server lacks is left out with a note where it only shapes the
+// output (sampling, tiers, ids of users, cache keys), and refused where the
+// answer would be another one without it (a forced tool choice, an output
+// format, a free-form tool).
+type Profile struct {
+	// MaxTokens is the name of the output limit. Many servers know only the
+	// old one, and some ignore the new one silently.
+	MaxTokens MaxTokensField
+	// System is the role of the standing system prompt and of system messages.
+	System SystemRole
+	// SystemFirst says that only the first message may be a system message.
+	// Later ones become the user's, with a note.
+	SystemFirst bool
+	// AnyModel lets every model through with every setting: none of the rules
+	// about the vendor's own models is applied, and the server decides. It is
+	// for servers that give their models the names of OpenAI's, and for
+	// gateways that lift OpenAI's rules.
+	AnyModel bool
+
+	// Thinking is how reasoning is switched and graded.
+	Thinking ThinkingStyle
+	// Efforts translates words of effort, the first row that fits. A word
+	// without a row goes out as it is.
+	Efforts []Effort
+	// Replay is which reasoning of earlier turns goes back.
+	Replay Replay
+	// Members are the further members of an assistant message that go back
+	// to the model that wrote them, such as extra_content. All others stay.
+	Members []string
+
+	// ToolChoice is which choices of tools the server takes.
+	ToolChoice ToolChoices
+	// ForcedChoice says that a forced tool choice needs thinking switched off.
+	ForcedChoice ForcedChoice
+	// ToolStream is the name of a top-level switch without which calls come
+	// whole rather than as a stream of arguments.
+	ToolStream string
+	// NoStrict leaves "strict" out of tools.
+	NoStrict bool
+	// NoParallel leaves parallel_tool_calls out.
+	NoParallel bool
+	// NoCustom says that there are no tools with free text arguments. Calls
+	// of such tools in the history become functions with one member, input.
+	NoCustom bool
+
+	// NullContent is the content of an assistant message that has calls and
+	// no text.
+	NullContent NullContent
+	// IDs is which tool-call ids the server takes.
+	IDs IDRule
+	// ToolName writes the tool's name into messages of results.
+	ToolName bool
+	// AssistantAfterTools puts a short assistant message between the results
+	// of tools and a message of the user's, for chat templates that fail
+	// without one.
+	AssistantAfterTools bool
+	// NoRefusal sends refusals of earlier turns as text.
+	NoRefusal bool
+	// NoImages says that no model of the server sees images: they become a
+	// line of text in what is sent.
+	NoImages bool
+	// NoImageURLs says that images are taken as bytes alone: one that is given
+	// by its address becomes a line of text with the address.
+	NoImageURLs bool
+	// NoFiles says that the server takes neither documents nor audio: they
+	// become a line of text.
+	NoFiles bool
+	// CacheControl writes cache marks as cache_control members on text parts,
+	// as Anthropic has them.
+	CacheControl bool
+
+	// NoStreamOptions leaves stream_options out; usage may then be unknown.
+	NoStreamOptions bool
+	// TopK says that there is a top_k.
+	TopK bool
+	// NoPenalties leaves presence_penalty and frequency_penalty out.
+	NoPenalties bool
+	// NoSeed leaves seed out.
+	NoSeed bool
+	// NoCacheKey leaves prompt_cache_key out.
+	NoCacheKey bool
+	// NoServiceTier leaves service_tier out.
+	NoServiceTier bool
+	// NoUser leaves safety_identifier out.
+	NoUser bool
+	// NoJSONSchema refuses an output format with a schema.
+	NoJSONSchema bool
+
+	// ThinkTags takes <think>…</think> in the answer's text as reasoning.
+	ThinkTags bool
+	// ReasoningApart says that completion_tokens leaves reasoning out.
+	ReasoningApart bool
+}
+
+// MaxTokensField is the name of the output limit.
+type MaxTokensField string
+
+// The names of the output limit.
+const (
+	MaxCompletionTokens MaxTokensField = ""           // max_completion_tokens
+	MaxTokens           MaxTokensField = "max_tokens" // the old name
+)
+
+// SystemRole is the role of the system prompt.
+type SystemRole string
+
+// The roles of the system prompt.
+const (
+	SystemByModel   SystemRole = ""          // developer for OpenAI's reasoning models, system for all others
+	SystemSystem    SystemRole = "system"    // always system
+	SystemDeveloper SystemRole = "developer" // always developer
+	// SystemByVendor is developer for models whose id begins with openai/ or
+	// anthropic/, system for all others (OpenRouter).
+	SystemByVendor SystemRole = "by_vendor"
+)
+
+// ThinkingStyle is how reasoning is switched and graded.
+type ThinkingStyle string
+
+// The styles. Where a style has no place for an effort or a budget, that is
+// left out with a note; where it has no switch, a mode is refused.
+const (
+	ThinkingEffort     ThinkingStyle = ""           // reasoning_effort; off is the effort none
+	ThinkingZAI        ThinkingStyle = "zai"        // thinking {"type","clear_thinking":false}, and reasoning_effort
+	ThinkingDeepSeek   ThinkingStyle = "deepseek"   // thinking {"type"}, and reasoning_effort
+	ThinkingBudget     ThinkingStyle = "budget"     // thinking {"type","budget_tokens"}, and reasoning_effort (Kimi, Fireworks)
+	ThinkingAdaptive   ThinkingStyle = "adaptive"   // thinking {"type"}, adaptive or disabled (MiniMax)
+	ThinkingQwen       ThinkingStyle = "qwen"       // enable_thinking, thinking_budget and reasoning_effort
+	ThinkingTemplate   ThinkingStyle = "template"   // chat_template_kwargs {"enable_thinking"}, and reasoning_effort (vLLM, SGLang, llama.cpp)
+	ThinkingOpenRouter ThinkingStyle = "openrouter" // reasoning {"effort"} or {"max_tokens"}, {"enabled"}
+	ThinkingNone       ThinkingStyle = "none"       // there is no such setting
+)
+
+// Effort translates one word of effort. An empty To leaves it out.
+type Effort struct{ From, To string }
+
+// Replay is which reasoning of earlier turns goes back. It never depends on what
+// later turns do, and never goes to another server or another model than wrote
+// the reasoning.
+type Replay string
+
+// The ways of replay.
+const (
+	ReplayNever   Replay = ""        // none
+	ReplayField   Replay = "field"   // in the field that it came in, and what came with it (reasoning_opaque)
+	ReplayAlways  Replay = "always"  // as reasoning_content on every assistant message while thinking is on, "" where there is none
+	ReplayDetails Replay = "details" // as reasoning_details, unmodified; without them in the field that it came in
+	ReplayTags    Replay = "tags"    // at the beginning of the text, between <think> and </think>
+	ReplayChunks  Replay = "chunks"  // as typed chunks of the content (Mistral)
+)
+
+// ToolChoices is which choices of tools a server takes.
+type ToolChoices string
+
+// The sets of choices. What is not in the set is refused, but for none, which
+// can always be had by leaving the tools out.
+const (
+	ToolChoicesAll    ToolChoices = ""       // none, auto, required, a named tool, and narrowed to some tools
+	ToolChoicesPlain  ToolChoices = "plain"  // none, auto, required, a named tool
+	ToolChoicesAuto   ToolChoices = "auto"   // auto alone
+	ToolChoicesUnsaid ToolChoices = "unsaid" // none is ever written: there is no such field, or it is ignored
+)
+
+// ForcedChoice says when a forced tool choice is taken.
+type ForcedChoice string
+
+// When a forced tool choice is taken.
+const (
+	ForcedAlways          ForcedChoice = ""
+	ForcedWithoutThinking ForcedChoice = "without_thinking" // only where the request switches reasoning off
+)
+
+// NullContent is the content of a message that has none.
+type NullContent string
+
+// The contents.
+const (
+	ContentNull  NullContent = ""      // null
+	ContentEmpty NullContent = "empty" // ""
+	ContentOmit  NullContent = "omit"  // no such member
+)
+
+// IDRule is which tool-call ids a server takes. Others are renamed, call and
+// result alike, by a rule that depends on nothing but the id.
+type IDRule string
+
+// The rules.
+const (
+	IDs40  IDRule = ""     // 1 to 40 characters, none of them a control character
+	IDsAny IDRule = "any"  // all
+	IDs9   IDRule = "nine" // exactly nine letters and digits
+)
+
+// The profiles of vendors. They are functions, so that nobody can change
+// another's.
+
+// OpenAI is OpenAI itself, the zero value.
+func OpenAI() Profile { return Profile{} }
+
+// ZAI is Z.ai (Zhipu GLM).
+func ZAI() Profile {
+	return Profile{
+		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, Thinking: ThinkingZAI, Replay: ReplayField, ToolChoice: ToolChoicesAuto,
+		ToolStream: "tool_stream", NoStrict: true, NoParallel: true, NoCustom: true, IDs: IDsAny, NoRefusal: true, NoFiles: true,
+		NoStreamOptions: true, NoPenalties: true, NoSeed: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
+	}
+}
+
+// DeepSeek is DeepSeek, V4 and later, whose thinking is on unless it is switched
+// off.
+func DeepSeek() Profile {
+	return Profile{
+		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, Thinking: ThinkingDeepSeek,
+		Efforts: []Effort{{"minimal", "low"}, {"medium", "high"}, {"xhigh", "high"}, {"ultra", "max"}},
+		Replay:  ReplayAlways, ToolChoice: ToolChoicesPlain, ForcedChoice: ForcedWithoutThinking, NoStrict: true, NoParallel: true, NoCustom: true,
+		NullContent: ContentEmpty, IDs: IDsAny, NoRefusal: true, NoFiles: true, NoSeed: true, NoCacheKey: true, NoServiceTier: true,
+		NoUser: true, NoJSONSchema: true,
+	}
+}
+
+// OpenRouter is OpenRouter, which routes to many vendors.
+func OpenRouter() Profile {
+	return Profile{
+		MaxTokens: MaxTokens, System: SystemByVendor, SystemFirst: true, AnyModel: true, Thinking: ThinkingOpenRouter, Replay: ReplayDetails,
+		ToolChoice: ToolChoicesPlain, NoCustom: true, NoRefusal: true, CacheControl: true, TopK: true, NoServiceTier: true, NoUser: true,
+	}
+}
