@@ -24,7 +24,7 @@ func (Codec) Protocol() string { return Protocol }
 // Encode implements [wire.Codec].
 func (c Codec) Encode(call *wire.Call, r *wire.Request) error {
 	call.Reset()
-	e := encoder{profile: &c.Profile, r: r, call: call, b: call.Body, family: familyOf(&c.Profile, r.Model)}
+	e := encoder{profile: c.Profile, r: r, call: call, b: call.Body, family: familyOf(&c.Profile, r.Model)}
 	e.request()
 	call.Body = e.b
 	call.Path = path
@@ -43,7 +43,7 @@ func (c Codec) Encode(call *wire.Call, r *wire.Request) error {
 // Check implements [wire.Codec].
 func (c Codec) Check(r *wire.Request) []wire.Finding {
 	var call wire.Call
-	e := encoder{profile: &c.Profile, r: r, call: &call, family: familyOf(&c.Profile, r.Model)}
+	e := encoder{profile: c.Profile, r: r, call: &call, family: familyOf(&c.Profile, r.Model)}
 	e.request()
 	return e.findings
 }

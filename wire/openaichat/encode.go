@@ -17,7 +17,7 @@ import (
 )
 
 type encoder struct {
-	profile  *Profile
+	profile  Profile
 	r        *wire.Request
 	call     *wire.Call
 	b        []byte
@@ -108,7 +108,7 @@ func (e *encoder) member(c *jsonw.Cursor, at codec.Place) {
 
 // writes reports whether the codec writes a top-level member itself.
 func (e *encoder) writes(name string) bool {
-	r, p, g := e.r, e.profile, e.r.Reasoning
+	r, p, g := e.r, &e.profile, e.r.Reasoning
 	reasons := g != nil && (g.Mode != "" || g.Effort != "" || g.Budget > 0 || g.Vendor != "" || g.Display != "")
 	switch name {
 	case "model", "messages", "stream", "max_tokens", "max_completion_tokens": // never both limits
@@ -156,7 +156,7 @@ func (e *encoder) writes(name string) bool {
 }
 
 func (e *encoder) request() {
-	r, p := e.r, e.profile
+	r, p := e.r, &e.profile
 	if r.Model == "" {
 		e.refuse("model", "the protocol demands a model", "set Request.Model")
 	}
@@ -194,7 +194,7 @@ func (e *encoder) request() {
 }
 
 func (e *encoder) sampling() {
-	r, p := e.r, e.profile
+	r, p := e.r, &e.profile
 	const none = "the server has no such setting"
 	thinks, knows := "", ""
 	if e.family.reasoning {
@@ -513,7 +513,7 @@ func (e *encoder) word(effort string) {
 
 // identity writes who asks and how the request is to be treated.
 func (e *encoder) identity() {
-	r, p := e.r, e.profile
+	r, p := e.r, &e.profile
 	const none = "the server has no such setting"
 	if r.ServiceTier != "" {
 		if p.NoServiceTier {
@@ -578,7 +578,7 @@ func (e *encoder) extra() {
 const maxName = 64
 
 func (e *encoder) tools() {
-	r, p := e.r, e.profile
+	r, p := e.r, &e.profile
 	c := r.ToolChoice
 	if len(r.Tools) == 0 {
 		if c.Mode == wire.ToolChoiceRequired || c.Mode == wire.ToolChoiceTool {
@@ -622,7 +622,7 @@ func (e *encoder) tools() {
 }
 
 func (e *encoder) toolChoice() {
-	c, p := e.r.ToolChoice, e.profile
+	c, p := e.r.ToolChoice, &e.profile
 	forced := c.Mode == wire.ToolChoiceRequired || c.Mode == wire.ToolChoiceTool
 	const remedy = "leave the choice to the model and ask for the call in the prompt"
 	switch {

@@ -274,15 +274,10 @@ func (e *encoder) trimmings(p *wire.Part, own bool, at codec.Place) {
 	}
 }
 
-// end ends the content.
+// end ends a content that is not empty.
 func (e *encoder) end(c *content) {
-	switch {
-	case c.parts && c.n > 0:
+	if c.parts {
 		e.lit(`]`)
-	case c.parts:
-		e.lit(`[]`)
-	case c.n == 0:
-		e.lit(`""`)
 	}
 }
 
@@ -574,26 +569,18 @@ func (e *encoder) words(i, texts, reasons int, parts bool) {
 		}
 		e.text(&c, p.Text, p, false, codec.Part(i, j))
 	}
-	if c.n > 0 || !tags {
-		e.end(&c)
-	}
+	e.end(&c)
 }
 
-// fieldOf is the field that the text of a reasoning part came in, "" if only
-// other members came.
+// fieldOf is the field that the text of a reasoning part came in.
 func fieldOf(p *wire.Part) string {
-	if p.Vendor == "" || !jsonw.Valid(p.Vendor) {
-		return reasoningFields[0]
-	}
-	v := jsonw.Parse(p.Vendor)
-	name := v.Get("field").Str()
-	for _, field := range reasoningFields {
-		if name == field {
-			return field
+	if p.Vendor != "" && jsonw.Valid(p.Vendor) {
+		name := jsonw.Parse(p.Vendor).Get("field").Str()
+		for _, field := range reasoningFields {
+			if name == field {
+				return field
+			}
 		}
-	}
-	if c := v.Members(); p.Text == "" && c.Next() {
-		return ""
 	}
 	return reasoningFields[0]
 }
@@ -637,15 +624,6 @@ func (e *encoder) reasoning(i, parts int) {
 	}
 	if e.profile.Replay == ReplayField || !e.details(i) {
 		e.fields(i)
-	}
-	for j := range m.Parts {
-		if p := &m.Parts[j]; p.Kind == wire.PartReasoning && e.fate(m, p) == sent && p.Vendor != "" && jsonw.Valid(p.Vendor) {
-			for c := jsonw.Parse(p.Vendor).Members(); c.Next(); {
-				if name := c.Name(); name != "field" && name != "reasoning_details" && !slices.Contains(reasoningFields[:], name) {
-					e.member(&c, codec.Part(i, j))
-				}
-			}
-		}
 	}
 }
 

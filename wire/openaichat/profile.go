@@ -33,7 +33,7 @@ type Profile struct {
 	// Replay is which reasoning of earlier turns goes back.
 	Replay Replay
 	// Members are the further members of an assistant message that go back
-	// to the model that wrote them, such as extra_content. All others stay.
+	// to the model that wrote them, such as reasoning_opaque. All others stay.
 	Members []string
 
 	// ToolChoice is which choices of tools the server takes.
@@ -150,7 +150,7 @@ type Replay string
 // The ways of replay.
 const (
 	ReplayNever   Replay = ""        // none
-	ReplayField   Replay = "field"   // in the field that it came in, and what came with it (reasoning_opaque)
+	ReplayField   Replay = "field"   // in the field that it came in
 	ReplayAlways  Replay = "always"  // as reasoning_content on every assistant message while thinking is on, "" where there is none
 	ReplayDetails Replay = "details" // as reasoning_details, unmodified; without them in the field that it came in
 	ReplayTags    Replay = "tags"    // at the beginning of the text, between <think> and </think>
