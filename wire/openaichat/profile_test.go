@@ -35,7 +35,6 @@ type switchCase struct {
 	req           wire.Request
 	without, with string
 	refused       string // the path of the only finding
-	rest          openaichat.Profile
 }
 
 var (
