@@ -90,6 +90,7 @@ func (x *exchange) prepare(call *wire.Call, r *wire.Request, encode func(*wire.C
 	if e := x.c.auth().check(); e != nil {
 		return nil, e
 	}
+	call.Body = make([]byte, 0, sizeOf(r))
 	return x.c.encodeWith(encode, call, r)
 }
 
