@@ -454,7 +454,7 @@ func TestEncodeAssistant(t *testing.T) {
 	}
 	runCases(t, []encCase{
 		{name: "texts are joined", req: turn(asst(txt("a "), txt(""), txt("b\n"))), want: turned(`{"role":"assistant","content":"a \nb\n"}`)},
-		{name: "refusal", req: turn(asst(wire.Part{Kind: wire.PartRefusal, Text: "no"}, wire.Part{Kind: wire.PartRefusal, Text: "never"})), want: turned(`{"role":"assistant","content":null,"refusal":"no\nnever"}`)},
+		{name: "refusal", req: turn(asst(wire.Part{Kind: wire.PartRefusal, Text: "no"}, wire.Part{Kind: wire.PartRefusal, Text: "never"})), want: turned(`{"role":"assistant","content":[{"type":"refusal","refusal":"no\nnever"}]}`)},
 		{name: "text and refusal", req: turn(asst(txt("a"), wire.Part{Kind: wire.PartRefusal, Text: "no"})), want: turned(`{"role":"assistant","content":"a","refusal":"no"}`)},
 		{name: "call", req: called(asst(call)), want: calledWant(`{"role":"assistant","content":null,"tool_calls":[{"id":"t1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]}`)},
 		{name: "text and call", req: called(asst(txt("a"), call)), want: calledWant(`{"role":"assistant","content":"a","tool_calls":[{"id":"t1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]}`)},

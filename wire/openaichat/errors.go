@@ -21,7 +21,7 @@ func (c Codec) DecodeError(h wire.Head, body []byte) *wire.Error {
 		e.Body = wire.Excerpt(body)
 	}
 	if e.Message == "" {
-		e.Message = "the server answered with status " + strconv.Itoa(h.Status) + " and no text"
+		e.Message = "the server answered with status " + strconv.Itoa(h.Status) + " and no error in a known form"
 	}
 	f.classify()
 	return e

@@ -487,19 +487,18 @@ func (e *encoder) assistant(i int) bool {
 		return false
 	}
 	e.open(roleAssistant)
-	e.words(i, texts, reasons, parts)
+	// Only a message with calls may be without content.
+	alone := refusals > 0 && texts+calls == 0 && e.profile.Replay != ReplayTags && e.profile.Replay != ReplayChunks
+	if alone {
+		e.lit(`,"content":[{"type":"refusal"`)
+	} else {
+		e.words(i, texts, reasons, parts)
+	}
 	if refusals > 0 {
-		e.lit(`,"refusal":`)
-		n := 0
-		for j := range m.Parts {
-			if p := &m.Parts[j]; p.Kind == wire.PartRefusal && e.fate(m, p) == sent {
-				if n++; n == 1 {
-					e.str(p.Text)
-				} else {
-					e.line(p.Text)
-				}
-			}
-		}
+		e.refusal(m)
+	}
+	if alone {
+		e.lit(`}]`)
 	}
 	e.reasoning(i, reasons)
 	if own && !unfinished(m, nil) {
@@ -510,6 +509,21 @@ func (e *encoder) assistant(i int) bool {
 	}
 	e.lit(`}`)
 	return true
+}
+
+// refusal writes the refusals of a message as one.
+func (e *encoder) refusal(m *wire.Message) {
+	e.lit(`,"refusal":`)
+	n := 0
+	for j := range m.Parts {
+		if p := &m.Parts[j]; p.Kind == wire.PartRefusal && e.fate(m, p) == sent {
+			if n++; n == 1 {
+				e.str(p.Text)
+			} else {
+				e.line(p.Text)
+			}
+		}
+	}
 }
 
 // words writes the content of a message of the assistant's.
