@@ -526,6 +526,32 @@ func TestEncodeOrigin(t *testing.T) {
 	})
 }
 
+// TestEncodeMessageMembers has vendor objects of whole messages: only a system
+// message of the protocol's own keeps them.
+func TestEncodeMessageMembers(t *testing.T) {
+	const knows, lacks = "claude-opus-4-8", "claude-sonnet-5"
+	away := &wire.Origin{Protocol: "openai-chat"}
+	req := func(model string, role wire.Role, vendor string, o *wire.Origin) wire.Request {
+		return wire.Request{Model: model, Messages: []wire.Message{wire.UserText("u"), assistant(text("a")), wire.UserText("v"),
+			{Role: role, Parts: []wire.Part{text("m")}, Vendor: vendor, Origin: o}}}
+	}
+	const head = `{"role":"user","content":[{"type":"text","text":"u"}]},{"role":"assistant","content":[{"type":"text","text":"a"}]},` +
+		`{"role":"user","content":[{"type":"text","text":"v"}`
+	merged := msgs(head + `,{"type":"text","text":"m"}]}`)
+	system := func(members string) string {
+		return msgs(head + `]},{"role":"system","content":[{"type":"text","text":"m"}]` + members + `}`)
+	}
+	lost := []string{"dropped messages[3].vendor"}
+	runEncode(t, []encodeCase{
+		{name: "system", req: req(knows, wire.RoleSystem, `{"clear_at":"never"}`, nil), want: system(`,"clear_at":"never"`)},
+		{name: "foreign system", req: req(knows, wire.RoleSystem, `{"name":"n"}`, away), want: system(``), notes: lost},
+		{name: "system sent as the user's", req: req(lacks, wire.RoleSystem, `{"clear_at":"never"}`, nil), want: merged,
+			notes: []string{"converted messages[3]", "dropped messages[3].vendor"}},
+		{name: "user", req: req(knows, wire.RoleUser, `{"name":"n"}`, nil), want: merged, notes: lost},
+		{name: "foreign user", req: req(knows, wire.RoleUser, `{"name":"n"}`, away), want: merged, notes: lost},
+	})
+}
+
 func TestEncodeArguments(t *testing.T) {
 	for _, tc := range []struct {
 		name, args string

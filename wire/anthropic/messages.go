@@ -295,6 +295,15 @@ func (e *encoder) message(i int, role string, w which) {
 			e.refuse("messages["+strconv.Itoa(i)+"].role", "no such role: "+strconv.Quote(string(m.Role)), "one of user, assistant, tool, system")
 		}
 	}
+	if m.Vendor != "" && m.Role != wire.RoleAssistant && w != results {
+		// What an answer says about itself goes to nobody, its own host included.
+		at := "messages[" + strconv.Itoa(i) + "].vendor"
+		if !e.own(m.Origin) {
+			e.note(wire.NoteDropped, at, fates[foreign])
+		} else if role != roleSystem {
+			e.note(wire.NoteDropped, at, "a message of this role has no further members")
+		}
+	}
 	for j := range m.Parts {
 		p := &m.Parts[j]
 		if w != all && (w == results) != (p.Kind == wire.PartToolResult) {
@@ -313,7 +322,7 @@ func (e *encoder) message(i int, role string, w which) {
 		}
 		r := e.blockRole(role, m)
 		tail := ""
-		if r == roleSystem {
+		if r == roleSystem && e.own(m.Origin) {
 			tail = m.Vendor
 		}
 		e.begin(r, tail)

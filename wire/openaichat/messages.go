@@ -139,7 +139,7 @@ func (e *encoder) fate(m *wire.Message, p *wire.Part) fate {
 		}
 		return sent
 	case wire.PartOpaque:
-		if assistant && p.ID == "" || m.Role == wire.RoleSystem {
+		if (assistant && p.ID == "" || m.Role == wire.RoleSystem) && e.own(m.Origin) {
 			return misplaced
 		}
 	default:
