@@ -124,7 +124,7 @@ func (p *program) exit(err error) int {
 		return exitNegative
 	case errors.As(err, &u):
 		if u != "" {
-			fmt.Fprintln(p.stderr, "agentctl: "+string(u))
+			fmt.Fprintln(p.stderr, "agentctl: "+visibleLines(string(u)))
 		}
 		return exitUsage
 	case errors.As(err, &e):

@@ -279,6 +279,15 @@ func oneLine(s string) string {
 	return visible(s) + cut
 }
 
+// visibleLines is visible for each line of a text.
+func visibleLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = visible(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
 // visible puts a blank in the place of each control character.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/handwire/handwire/provider/preset"
@@ -49,97 +52,214 @@ var defaultModels = map[string]string{
 
 // configFile is the configuration: models by name, of four fields each.
 type configFile struct {
-	Default string                   `json:"default"`
-	Models  map[string]preset.Config `json:"models"`
+	name     string // of the file
+	standard string // the member default
+	models   map[string]preset.Config
+}
+
+func (c *configFile) names() string {
+	if len(c.models) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(c.models)), ", ")
 }
 
 // readConfig reads the configuration file. One that was not asked for need not
 // be there.
-func (p *program) readConfig(name string) (configFile, error) {
-	var c configFile
-	asked := name != ""
-	if !asked {
+func (p *program) readConfig(asked string) (c configFile, err error) {
+	c.name = asked
+	if asked == "" {
 		if p.configDir == "" {
 			return c, nil
 		}
-		name = filepath.Join(p.configDir, "agentctl.json")
-	} else {
-		name = p.path(name)
+		c.name = filepath.Join(p.configDir, "agentctl.json")
 	}
-	b, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) && !asked {
+	b, err := os.ReadFile(p.path(c.name))
+	if errors.Is(err, fs.ErrNotExist) && asked == "" {
 		return c, nil
 	} else if err != nil {
 		return c, usageError(err.Error())
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&c); err != nil {
-		return c, usageError(name + " is no configuration: " + err.Error())
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return c, usageError(name + ": the configuration is followed by something else")
-	}
-	if _, ok := c.Models[c.Default]; c.Default != "" && !ok {
-		return c, usageError(name + ` has no model called "` + c.Default + `", which is its default`)
+	if err := c.read(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))); err != nil {
+		return c, usageError(c.name + ": " + err.Error())
 	}
 	return c, nil
+}
+
+func (c *configFile) read(b []byte) error {
+	c.models = map[string]preset.Config{}
+	err := readObject(b, "the file", func(name string, v json.RawMessage) error {
+		switch name {
+		case "default":
+			return readText(v, name, &c.standard)
+		case "models":
+			return readObject(v, "models", func(model string, v json.RawMessage) error {
+				m, err := readModel(v, "models."+model)
+				c.models[model] = m
+				return err
+			})
+		}
+		return fmt.Errorf("it has a member %q; its members are default and models", name)
+	})
+	if err != nil {
+		return err
+	}
+	if _, ok := c.models[c.standard]; c.standard != "" && !ok {
+		return fmt.Errorf("there is no model called %q, which is its default", c.standard)
+	}
+	return nil
+}
+
+func readModel(v json.RawMessage, what string) (c preset.Config, err error) {
+	err = readObject(v, what, func(name string, v json.RawMessage) error {
+		switch name {
+		case "protocol":
+			return readText(v, what+"."+name, &c.Protocol)
+		case "model":
+			return readText(v, what+"."+name, &c.Model)
+		case "base_url":
+			return readText(v, what+"."+name, &c.BaseURL)
+		case "api_key":
+			return readText(v, what+"."+name, &c.APIKey)
+		}
+		return fmt.Errorf("%s has a member %q; its members are protocol, model, base_url and api_key", what, name)
+	})
+	switch {
+	case err != nil:
+	case strings.TrimSpace(c.Protocol) == "":
+		err = fmt.Errorf("%s has no protocol; the protocols are %s", what, protocolNames())
+	case strings.ContainsAny(strings.TrimSpace(c.APIKey), "\r\n"):
+		err = fmt.Errorf("%s.api_key has a line break", what)
+	}
+	if _, ok := preset.Lookup(c.Protocol); err == nil && !ok {
+		err = fmt.Errorf("%s.protocol: there is no protocol %q; the protocols are %s", what, c.Protocol, protocolNames())
+	}
+	return c, err
+}
+
+// readObject reads a JSON object in which every member stands once. The errors
+// of package json tell a place, and no key.
+func readObject(b []byte, what string, member func(name string, v json.RawMessage) error) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err == io.EOF {
+		return errors.New(what + " is empty")
+	} else if err != nil || t != json.Delim('{') {
+		return errors.New(what + " must be a JSON object")
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return fmt.Errorf("%s is not JSON, near byte %d: %w", what, d.InputOffset(), err)
+		}
+		name, _ := t.(string)
+		if seen[name] {
+			return fmt.Errorf("%s has two members %q", what, name)
+		}
+		seen[name] = true
+		var v json.RawMessage
+		if err := d.Decode(&v); err != nil {
+			return fmt.Errorf("%s is not JSON, near byte %d: %w", what, d.InputOffset(), err)
+		}
+		if err := member(name, v); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return fmt.Errorf("%s is not JSON, near byte %d: it is not closed", what, d.InputOffset())
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New(what + " is followed by something else")
+	}
+	return nil
+}
+
+func readText(v json.RawMessage, what string, s *string) error {
+	if len(v) == 0 || v[0] != '"' || json.Unmarshal(v, s) != nil {
+		return errors.New(what + " must be a string")
+	}
+	return nil
 }
 
 // choose makes the four fields of the flags, the configuration file and the
 // environment, in this order. Named says that the flags or the file named a
 // vendor or a model.
 func (p *program) choose(v vendorFlags) (c preset.Config, pre preset.Preset, named bool, err error) {
-	flagged := v != (vendorFlags{config: v.config})
+	fail := func(s string) (preset.Config, preset.Preset, bool, error) {
+		return preset.Config{}, preset.Preset{}, true, usageError(s)
+	}
+	if v.config != "" && v.protocol != "" {
+		return fail("--config and --protocol exclude each other: the file names the protocol")
+	}
+	if v.keyEnv != "" && !isVariable(v.keyEnv) {
+		return fail("--api-key-env takes the name of a variable, not a key")
+	}
 	c = preset.Config{Protocol: v.protocol, Model: v.model, BaseURL: v.baseURL}
-	named = flagged
+	named = v != (vendorFlags{config: v.config})
 	if v.protocol == "" {
 		file, err := p.readConfig(v.config)
 		if err != nil {
-			return c, pre, false, err
+			return c, pre, named, err
 		}
 		name := v.model
-		if !flagged {
-			name = file.Default
+		if name == "" && v.profile == "" {
+			name = file.standard
 		}
-		if m, ok := file.Models[name]; ok {
+		if m, ok := file.models[name]; ok {
 			c, named = m, true
 			if v.baseURL != "" {
 				c.BaseURL, c.APIKey = v.baseURL, "" // the key is for the file's address
 			}
+		} else if v.config != "" && name != "" {
+			return fail(v.config + " has no model called " + strconv.Quote(name) + "; it has " + file.names())
 		}
 	}
 	if v.profile != "" {
 		dialect, ok := preset.Lookup(v.profile)
 		if !ok {
-			return c, pre, named, usageError("there is no profile " + v.profile + "; the profiles are " + protocolNames())
+			return fail("there is no profile " + v.profile + "; the profiles are " + protocolNames())
 		}
-		if base, ok := preset.Lookup(c.Protocol); c.Protocol != "" && (!ok || base.Protocol != dialect.Protocol) {
-			return c, pre, named, usageError("the profile " + dialect.Name + " is a dialect of " + dialect.Protocol + ", not of " + c.Protocol)
+		base, ok := preset.Lookup(c.Protocol)
+		if c.Protocol != "" && (!ok || base.Protocol != dialect.Protocol) {
+			return fail("the profile " + dialect.Name + " is a dialect of " + dialect.Protocol + ", not of " + c.Protocol)
+		}
+		if base.Name != dialect.Name && c.BaseURL == "" {
+			c.APIKey = "" // the key is for the other vendor's address
 		}
 		c.Protocol = dialect.Name
 	}
 	if c.Protocol == "" {
-		c.Protocol = "anthropic"
-		if i := slices.IndexFunc(preset.All(), func(pre preset.Preset) bool {
-			return pre.KeyVariable != "" && strings.TrimSpace(p.getenv(pre.KeyVariable)) != ""
-		}); i >= 0 && !named {
-			c.Protocol = preset.All()[i].Name
-		}
+		c.Protocol = p.vendor(v.keyEnv)
 	}
 	pre, ok := preset.Lookup(c.Protocol)
 	if !ok {
-		return c, pre, named, usageError("there is no protocol " + c.Protocol + "; the protocols are " + protocolNames())
+		return fail("there is no protocol " + c.Protocol + "; the protocols are " + protocolNames())
 	}
-	switch {
-	case v.keyEnv != "":
-		if c.APIKey = strings.TrimSpace(p.getenv(v.keyEnv)); c.APIKey == "" {
-			return c, pre, named, usageError("the variable " + v.keyEnv + " is empty or not set")
-		}
-	default:
-		c = c.WithEnv(p.getenv)
+	if v.keyEnv == "" {
+		return c.WithEnv(p.getenv), pre, named, nil
+	}
+	if c.APIKey = strings.TrimSpace(p.getenv(v.keyEnv)); c.APIKey == "" {
+		return fail("the variable " + v.keyEnv + " is empty or not set")
 	}
 	return c, pre, named, nil
+}
+
+// vendor returns the preset where none is named: the one whose key the variable
+// keyEnv usually holds, or without such a name the first whose key there is.
+func (p *program) vendor(keyEnv string) string {
+	for _, pre := range preset.All() {
+		if pre.KeyVariable != "" && (pre.KeyVariable == keyEnv || keyEnv == "" && strings.TrimSpace(p.getenv(pre.KeyVariable)) != "") {
+			return pre.Name
+		}
+	}
+	return "anthropic-messages"
+}
+
+// isVariable reports whether s can be the name of an environment variable.
+func isVariable(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0
 }
 
 // protocolNames lists the presets.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/handwire/handwire/provider"
 	"github.com/handwire/handwire/wire"
@@ -110,13 +111,17 @@ func (c Config) WithEnv(getenv func(string) string) Config {
 	return c
 }
 
-// vendorOf returns whose host a URL leads to, "" if that is not known.
+// vendorOf returns whose host a URL leads to, "" if that is not known. A host that
+// is not ASCII is taken as somebody else's.
 func vendorOf(address string) string {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
 		return ""
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if strings.IndexFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
+		return "another" // resolving it may make any host of it
+	}
 	vendor, longest := "", 0
 	for _, d := range vendorDomains {
 		if (host == d.domain || strings.HasSuffix(host, "."+d.domain)) && len(d.domain) > longest {

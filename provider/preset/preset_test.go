@@ -184,3 +184,16 @@ func Example() {
 	fmt.Println(client)
 	// Output: provider.Client(anthropic-messages https://api.anthropic.com)
 }
+
+// TestWithEnvForeignLetters: a host that is no ASCII may be resolved to any.
+func TestWithEnvForeignLetters(t *testing.T) {
+	env := func(string) string { return "k" }
+	for _, address := range []string{"https://api．openai．com", "https://ｏpenai.com", "https://exämple.org"} {
+		if c := (preset.Config{Protocol: "zai", BaseURL: address}).WithEnv(env); c.APIKey != "" {
+			t.Errorf("%s gets the key", address)
+		}
+	}
+	if c := (preset.Config{Protocol: "zai", BaseURL: "https://proxy.example"}).WithEnv(env); c.APIKey != "k" {
+		t.Errorf("a host that is nobody's gets no key")
+	}
+}

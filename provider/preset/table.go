@@ -47,6 +47,7 @@ var vendorDomains = [...]struct{ domain, vendor string }{
 	{"anthropic.com", "Anthropic"},
 	{"openai.com", "OpenAI"},
 	{"openai.azure.com", "Microsoft"},
+	{"cognitiveservices.azure.com", "Microsoft"},
 	{"services.ai.azure.com", "Microsoft"},
 	{"inference.ai.azure.com", "Microsoft"},
 	{"github.ai", "GitHub"},
