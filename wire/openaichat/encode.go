@@ -7,6 +7,7 @@ package openaichat
 // where it is met; Check is the same pass with the bytes thrown away.
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -96,6 +97,47 @@ func (e *encoder) members(vendor string, at codec.Place) {
 		}
 		e.member(&c, at)
 	}
+	e.once(v, at)
+}
+
+// once refuses a vendor object that says something twice.
+func (e *encoder) once(v jsonw.Value, at codec.Place) {
+	var few [8]string
+	seen := few[:0]
+	var many map[string]bool
+	for c := v.Members(); c.Next(); {
+		name := c.Name()
+		if many[name] || many == nil && slices.Contains(seen, name) {
+			e.refuse(at.String()+".vendor", strconv.Quote(name)+" is there twice", "keep one")
+			return
+		}
+		switch {
+		case many != nil:
+			many[name] = true
+		case len(seen) < cap(few[:]):
+			seen = append(seen, name)
+		default:
+			many = map[string]bool{name: true}
+			for _, s := range seen {
+				many[s] = true
+			}
+		}
+	}
+}
+
+// settings appends the members of Reasoning.Vendor to the object that began at
+// from in the body, and refuses what stands there already.
+func (e *encoder) settings(vendor string, from int) {
+	at := codec.Field("reasoning")
+	if vendor != "" && jsonw.Valid(vendor) {
+		written := jsonw.Parse(string(e.b[from:]) + "}")
+		for c := jsonw.Parse(vendor).Members(); c.Next(); {
+			if written.Get(c.Name()).Exists() {
+				e.refuse(at.String()+".vendor", strconv.Quote(c.Name())+" is written by the codec", "leave it out")
+			}
+		}
+	}
+	e.members(vendor, at)
 }
 
 // member appends a member of a vendor object behind a comma.
@@ -393,7 +435,9 @@ func (e *encoder) thinking() {
 	case ThinkingZAI, ThinkingDeepSeek, ThinkingBudget, ThinkingAdaptive:
 		budgeted := e.profile.Thinking == ThinkingBudget && budget > 0
 		if object = asked || budgeted || g.Vendor != ""; object {
-			e.lit(`,"thinking":{"type":`)
+			e.lit(`,"thinking":`)
+			from := len(e.b)
+			e.lit(`{"type":`)
 			switch {
 			case e.off:
 				e.lit(`"disabled"`)
@@ -410,7 +454,7 @@ func (e *encoder) thinking() {
 				e.b = jsonw.AppendInt(e.b, int64(budget))
 				budget = 0
 			}
-			e.members(g.Vendor, codec.Field("reasoning"))
+			e.settings(g.Vendor, from)
 			e.lit(`}`)
 		}
 		if e.profile.Thinking == ThinkingAdaptive {
@@ -431,9 +475,11 @@ func (e *encoder) thinking() {
 		e.word(effort)
 	case ThinkingTemplate:
 		if object = asked || g.Vendor != ""; object {
-			e.lit(`,"chat_template_kwargs":{"enable_thinking":`)
+			e.lit(`,"chat_template_kwargs":`)
+			from := len(e.b)
+			e.lit(`{"enable_thinking":`)
 			e.b = strconv.AppendBool(e.b, !e.off)
-			e.members(g.Vendor, codec.Field("reasoning"))
+			e.settings(g.Vendor, from)
 			e.lit(`}`)
 		}
 		e.word(effort)
@@ -443,7 +489,9 @@ func (e *encoder) thinking() {
 			if effort != "" && budget > 0 {
 				e.refuse("reasoning", "an effort and a budget exclude each other", "give one of them")
 			}
-			e.lit(`,"reasoning":{`)
+			e.lit(`,"reasoning":`)
+			from := len(e.b)
+			e.lit(`{`)
 			switch {
 			case e.off:
 				e.lit(`"effort":"none"`)
@@ -460,7 +508,7 @@ func (e *encoder) thinking() {
 			if display {
 				e.lit(`,"exclude":true`)
 			}
-			e.members(g.Vendor, codec.Field("reasoning"))
+			e.settings(g.Vendor, from)
 			e.lit(`}`)
 		}
 	case ThinkingNone:
@@ -558,6 +606,12 @@ func (e *encoder) extra() {
 		at := codec.Item("extra", i)
 		if e.writes(f.Name) {
 			e.refuse(at.String(), strconv.Quote(f.Name)+" is written by the codec", "use the field of the request")
+		}
+		if f.Name == "" {
+			e.refuse(at.String(), "a field needs a name", "")
+		}
+		if len(e.r.Tools) == 0 && (f.Name == "tool_choice" || f.Name == "parallel_tool_calls") {
+			e.refuse(at.String(), strconv.Quote(f.Name)+" needs tools", "leave it out")
 		}
 		if f.Name == "n" && strings.TrimSpace(f.Raw) != "1" {
 			e.refuse(at.String(), "a response is one answer", "send the request several times")
