@@ -22,11 +22,26 @@ type call struct {
 	vendorID string // as the vendor gave it
 	name     string
 	free     bool
-	noted    bool
-	pending  []byte // arguments that came before the name
+	noted    callNote // what a note has told
+	first    int      // the chunk that it began in
+	last     int      // the last chunk that had a piece of it
+	pending  []byte   // arguments that came before the name
 	args     scan
 	facts    codec.Members // what becomes the part's Vendor
 }
+
+// callNote are the things that are told once of a call.
+type callNote uint8
+
+const (
+	notedUnnamed callNote = 1 << iota
+	notedLateID
+	notedID
+	notedOldForm
+	notedRepeat
+	notedSeveral
+	notedCut
+)
 
 // scan follows the arguments of a call as far as is needed to see that they are
 // whole, and that they come again.
@@ -179,8 +194,8 @@ func (d *decoder) callOf(e *entry) *call {
 	return found
 }
 
-// placeholder reports whether an id is none.
-func placeholder(id string) bool { return id == "" || id == "null" }
+// placeholder reports whether an id or a finish reason is none.
+func placeholder(s string) bool { return s == "" || s == "null" }
 
 // toolCall takes an entry of tool_calls.
 func (d *decoder) toolCall(dst []wire.Event, v jsonw.Value, ch *chunk) ([]wire.Event, error) {
@@ -271,7 +286,7 @@ func (d *decoder) functionCall(dst []wire.Event, v jsonw.Value, ch *chunk) ([]wi
 		return dst, err
 	}
 	if !known {
-		dst = c.odd(dst, wire.NoteConverted, "a function_call, the form before tool calls, became a tool call")
+		dst = c.odd(dst, notedOldForm, wire.NoteConverted, "a function_call, the form before tool calls, became a tool call")
 	}
 	return d.callArgs(dst, c, &e), nil
 }
@@ -298,11 +313,12 @@ func (d *decoder) takeCall(dst []wire.Event, c *call, e *entry) ([]wire.Event, *
 		if len(d.calls) >= maxCalls {
 			return dst, nil, tooManyCalls()
 		}
-		c = &call{ordinal: len(d.calls), index: e.index, indexed: e.indexed, free: e.free}
+		c = &call{ordinal: len(d.calls), index: e.index, indexed: e.indexed, free: e.free, first: d.chunks}
 		c.kind, c.call = wire.PartToolCall, c
 		d.calls = append(d.calls, c)
 		d.forms.forget()
 	}
+	c.last = d.chunks
 	late := false
 	if e.id != "" && c.vendorID == "" {
 		c.vendorID = strings.Clone(e.id)
@@ -314,7 +330,7 @@ func (d *decoder) takeCall(dst []wire.Event, c *call, e *entry) ([]wire.Event, *
 	}
 	if c.name == "" || c.begun {
 		if late {
-			dst = c.odd(dst, wire.NoteRepaired, "its id came after it had begun and another one had been made up")
+			dst = c.odd(dst, notedLateID, wire.NoteRepaired, "its id came after it had begun and another one had been made up")
 		}
 		return dst, c, nil
 	}
@@ -325,7 +341,7 @@ func (d *decoder) takeCall(dst []wire.Event, c *call, e *entry) ([]wire.Event, *
 			detail = "its id is that of another call, so one was made up"
 		}
 		c.id = d.mint(c)
-		dst = c.odd(dst, wire.NoteRepaired, detail)
+		dst = c.odd(dst, notedID, wire.NoteRepaired, detail)
 	}
 	dst = d.startPart(dst, &c.part, &wire.Part{ID: c.id, Name: c.name, FreeForm: c.free})
 	if len(c.pending) > 0 {
@@ -356,12 +372,12 @@ func (d *decoder) mint(c *call) string {
 	}
 }
 
-// odd is a note on a call, of which it gets one.
-func (c *call) odd(dst []wire.Event, code wire.NoteCode, detail string) []wire.Event {
-	if c.noted {
+// odd is a note on a call, of which it gets one of each kind.
+func (c *call) odd(dst []wire.Event, n callNote, code wire.NoteCode, detail string) []wire.Event {
+	if c.noted&n != 0 {
 		return dst
 	}
-	c.noted = true
+	c.noted |= n
 	return note(dst, code, "tool_calls["+strconv.Itoa(c.ordinal)+"]", detail)
 }
 
@@ -379,12 +395,13 @@ func (d *decoder) callArgs(dst []wire.Event, c *call, e *entry) []wire.Event {
 }
 
 func (d *decoder) argsText(dst []wire.Event, c *call, s string) []wire.Event {
+	c.last = d.chunks
 	if s == "" {
 		return dst
 	}
 	if !c.free {
 		if c.args.repeats(s) {
-			return c.odd(dst, wire.NoteRepaired, "its arguments came again as a whole, which was left out")
+			return c.odd(dst, notedRepeat, wire.NoteRepaired, "its arguments came again as a whole, which was left out")
 		}
 		c.args.add(s)
 	} else {
@@ -397,13 +414,37 @@ func (d *decoder) argsText(dst []wire.Event, c *call, s string) []wire.Event {
 	return append(dst, wire.Event{Kind: wire.EventDelta, Part: c.kind, Index: c.part.index, Delta: s})
 }
 
+// callState says what the end of a message tells about one of its calls.
+type callState struct {
+	over bool // nothing more of it was to come
+	cut  bool // more of it may have been to come, and the body ended
+}
+
+// state returns the state of a call at the end of the message. A finish reason
+// that came with the beginning of a call, or before its last piece, does not say
+// that the call is over.
+func (d *decoder) state(c *call) callState {
+	return callState{
+		over: d.finish != "" && d.finishAt >= c.last && (d.natural || d.finishAt > c.first),
+		cut:  !d.natural && d.finishAt <= c.last,
+	}
+}
+
 // end finishes a call: what is to be told about it, and arguments if none came.
-func (c *call) end(dst []wire.Event, data *wire.Part) []wire.Event {
-	if c.args.n == 0 && c.high == 0 && !c.free && !data.Partial {
+func (c *call) end(dst []wire.Event, data *wire.Part, s callState) []wire.Event {
+	switch none := c.args.n == 0 && c.high == 0; {
+	case data.Partial:
+	case none && !s.over:
+		dst = c.odd(dst, notedCut, wire.NoteOdd, "it has no arguments, and nothing says that none were to come, so it cannot be run")
+		data.Partial = true
+	case none && !c.free:
 		dst = append(dst, wire.Event{Kind: wire.EventDelta, Part: c.kind, Index: c.part.index, Delta: "{}"})
+	case s.cut && (c.free && !s.over || !c.free && !c.args.whole):
+		dst = c.odd(dst, notedCut, wire.NoteOdd, "the body ended before its arguments were complete, so it cannot be run")
+		data.Partial = true
 	}
 	if c.args.more {
-		dst = c.odd(dst, wire.NoteOdd, "its arguments are several JSON values, those of other calls among them, so it cannot be run")
+		dst = c.odd(dst, notedSeveral, wire.NoteOdd, "its arguments are several JSON values, those of other calls among them, so it cannot be run")
 		data.Partial = true
 	}
 	if c.vendorID != "" && c.vendorID != c.id {

@@ -7,7 +7,8 @@ package openaichat
 // at any time: reasoning is signed after the calls that it led to.
 //
 // Of several choices the first one is read. A server that spreads one answer
-// over several choices cannot be told from one that gives several answers.
+// over several choices cannot be told from one that gives several answers, so
+// the chunks of the others are passed on raw.
 
 import (
 	"bytes"
@@ -44,7 +45,10 @@ type decoder struct {
 	thinking  thinker
 
 	usage    usage
+	chunks   int           // how many came, the one at hand included
 	finish   string        // the vendor's finish reason
+	finishAt int           // the last chunk that had one
+	natural  bool          // the vendor said that nothing follows
 	detail   string        // the stop sequence that matched
 	vendor   codec.Members // facts about the whole message
 	groq     codec.Members // x_groq
@@ -95,6 +99,7 @@ func (d *decoder) Decode(dst []wire.Event, name string, data []byte) ([]wire.Eve
 	if d.ended {
 		return dst, nil
 	}
+	d.chunks++
 	if dst, ok := d.usual(dst, name, data); ok {
 		return dst, nil
 	}
@@ -308,7 +313,7 @@ func (d *decoder) choice(dst []wire.Event, v jsonw.Value, c *chunk, failed bool)
 	}
 	dst = d.addUsage(dst, use)
 	if index != 0 {
-		return d.once(dst, notedChoices, "choices", "there are several choices; the first one is read"), nil
+		return d.pass(d.once(dst, notedChoices, "choices", "there are several choices; the first one is read"), c), nil
 	}
 	if unknown {
 		for m := v.Members(); m.Next(); {
@@ -348,7 +353,8 @@ func (d *decoder) choice(dst []wire.Event, v jsonw.Value, c *chunk, failed bool)
 	if !failed && isFailure(failure) {
 		return d.fail(dst, d.errorOf(v))
 	}
-	if s := reason.Text(); s != "" {
+	if s := reason.Str(); !placeholder(strings.ToLower(strings.TrimSpace(s))) {
+		d.finishAt = d.chunks
 		switch d.finish {
 		case "":
 			d.finish = strings.Clone(s)
@@ -548,6 +554,7 @@ func (d *decoder) done(dst []wire.Event) ([]wire.Event, error) {
 		}
 		dst = odd(dst, "choices.finish_reason", "the message ended without a finish reason")
 	}
+	d.natural = true
 	return d.finished(dst)
 }
 
@@ -563,7 +570,7 @@ func (d *decoder) finished(dst []wire.Event) ([]wire.Event, error) {
 			if finish != wire.FinishLength {
 				return d.fail(dst, &wire.Error{Cause: wire.CauseProtocol, Message: "a tool call has no name"})
 			}
-			dst = c.odd(dst, wire.NoteDropped, "a call was cut off before its name: "+strconv.Quote(wire.Excerpt(c.pending)))
+			dst = c.odd(dst, notedUnnamed, wire.NoteDropped, "a call was cut off before its name: "+strconv.Quote(wire.Excerpt(c.pending)))
 		}
 	}
 	dst = d.begin(dst)
@@ -578,10 +585,28 @@ func (d *decoder) finished(dst []wire.Event) ([]wire.Event, error) {
 			dst = d.emit(dst, p, replacement)
 		}
 	}
+	if d.promised() && len(d.calls)+d.opaque == 0 {
+		if !d.text.begun && !d.refusal.begun && len(d.audio.List) == 0 {
+			return d.fail(dst, &wire.Error{Cause: wire.CauseProtocol, Message: "the finish reason " + strconv.Quote(d.finish) + " tells of a tool call, and there was neither a call nor a text"})
+		}
+		dst = odd(dst, "choices.finish_reason", "the finish reason "+strconv.Quote(d.finish)+" tells of a tool call, and there was none")
+	}
 	dst = d.closeParts(dst, false, finish == wire.FinishLength)
 	d.ended = true
 	end := &wire.Ending{Cause: wire.CauseFinished, Finish: finish, VendorFinish: d.finish, Detail: d.detail}
 	return append(dst, wire.Event{Kind: wire.EventEnd, End: end, Raw: d.facts()}), nil
+}
+
+// reason returns the finish reason in the form that it is compared in.
+func (d *decoder) reason() string { return strings.ToLower(strings.TrimSpace(d.finish)) }
+
+// promised reports whether the finish reason says that there is a call.
+func (d *decoder) promised() bool {
+	switch d.reason() {
+	case "tool_calls", "function_call", "tool_use":
+		return true
+	}
+	return false
 }
 
 // finishReason translates the finish reason, or gives the class of the failure
@@ -589,7 +614,7 @@ func (d *decoder) finished(dst []wire.Event) ([]wire.Event, error) {
 // not by the reason.
 func (d *decoder) finishReason() (wire.FinishReason, wire.Class) {
 	finish := wire.FinishOther
-	switch strings.ToLower(d.finish) {
+	switch d.reason() {
 	case "", "stop", "eos", "end", "end_turn", "stop_sequence", "tool_calls", "function_call", "tool_use":
 		switch {
 		case d.refusal.begun:
@@ -671,7 +696,7 @@ func (d *decoder) fail(dst []wire.Event, err *wire.Error) ([]wire.Event, error) 
 	}
 	for _, c := range d.calls {
 		if len(c.pending) > 0 {
-			dst = c.odd(dst, wire.NoteDropped, "a call without a name was cut off, with the arguments "+strconv.Quote(wire.Excerpt(c.pending)))
+			dst = c.odd(dst, notedUnnamed, wire.NoteDropped, "a call without a name was cut off, with the arguments "+strconv.Quote(wire.Excerpt(c.pending)))
 		}
 	}
 	dst = d.closeParts(d.flushTagged(dst), true, false)
@@ -708,7 +733,7 @@ func (d *decoder) endPart(dst []wire.Event, p *part, partial bool) []wire.Event 
 	data := wire.Part{Partial: partial}
 	switch {
 	case p.call != nil:
-		dst = p.call.end(dst, &data)
+		dst = p.call.end(dst, &data, d.state(p.call))
 	case p == &d.reasoning:
 		data.Vendor = d.reasoningFacts()
 	}

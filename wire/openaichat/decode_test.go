@@ -273,7 +273,7 @@ var decodeCases = []decodeCase{
 	{
 		name:   "the older function call",
 		events: []string{oc(`{"function_call":{"name":"f","arguments":""}}`), oc(`{"function_call":{"arguments":"{}"}}`), oc(`{}`, "function_call"), evDone},
-		want:   []string{"start c1 m", "note repaired tool_calls[0]", "+0 tool_call id=" + minted + " name=f", ` 0 "{}"`, "-0 tool_call", "end finished tool_call (function_call)"},
+		want:   []string{"start c1 m", "note repaired tool_calls[0]", "+0 tool_call id=" + minted + " name=f", "note converted tool_calls[0]", ` 0 "{}"`, "-0 tool_call", "end finished tool_call (function_call)"},
 	},
 	{
 		name:   "an id that comes again",
@@ -295,7 +295,7 @@ var decodeCases = []decodeCase{
 	{
 		name:   "an id that comes too late, and the id null",
 		events: []string{tc(`{"index":0,"id":"null","function":{"name":"f","arguments":""}}`), tc(`{"index":0,"id":"a","function":{"arguments":"{}"}}`), oc(`{}`, "tool_calls"), evDone},
-		want:   []string{"start c1 m", "note repaired tool_calls[0]", "+0 tool_call id=" + minted + " name=f", ` 0 "{}"`, `-0 tool_call vendor={"id":"a"}`, "end finished tool_call (tool_calls)"},
+		want:   []string{"start c1 m", "note repaired tool_calls[0]", "+0 tool_call id=" + minted + " name=f", "note repaired tool_calls[0]", ` 0 "{}"`, `-0 tool_call vendor={"id":"a"}`, "end finished tool_call (tool_calls)"},
 	},
 	{
 		name:   "two values of arguments under one call",
@@ -305,7 +305,44 @@ var decodeCases = []decodeCase{
 	{
 		name:   "several choices",
 		events: []string{`{"id":"c1","model":"m","object":"chat.completion.chunk","choices":[{"index":1,"delta":{"content":"B"}},{"index":0,"delta":{"content":"A"}}]}`, `{"choices":[{"index":1,"delta":{"content":"B"},"finish_reason":"length"}]}`, oc(`{}`, "stop"), evDone},
-		want:   []string{"start c1 m", "note odd choices", "+0 text", ` 0 "A"`, "-0 text", "end finished stop (stop)"},
+		want: []string{"start c1 m", "note odd choices",
+			`other {"id":"c1","model":"m","object":"chat.completion.chunk","choices":[{"index":1,"delta":{"content":"B"}},{"index":0,"delta":{"content":"A"}}]}`, "+0 text", ` 0 "A"`,
+			`other {"choices":[{"index":1,"delta":{"content":"B"},"finish_reason":"length"}]}`, "-0 text", "end finished stop (stop)"},
+	},
+	{
+		name:   "a finish reason on the chunk that begins a call",
+		events: []string{`{"id":"c1","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":""}}]},"finish_reason":"tool_calls"}]}`, tc(`{"index":0,"function":{"arguments":"{\"n\":1}"}}`), evDone},
+		want:   []string{"start c1 m", "+0 tool_call id=a name=f", ` 0 "{\"n\":1}"`, "-0 tool_call", "end finished tool_call (tool_calls)"},
+	},
+	{
+		name:   "a call that begins after the finish reason",
+		events: []string{oc(`{"content":"x"}`, "stop"), tc(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`)},
+		want:   []string{"start c1 m", "+0 text", ` 0 "x"`, "+1 tool_call id=a name=f", "-0 text", "note odd tool_calls[0]", "-1 tool_call partial", "end finished tool_call (stop)"},
+	},
+	{
+		name:   "a call without arguments and no finish reason",
+		events: []string{tc(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`), evDone},
+		want:   []string{"start c1 m", "+0 tool_call id=a name=f", "note odd choices.finish_reason", "note odd tool_calls[0]", "-0 tool_call partial", "end finished tool_call"},
+	},
+	{
+		name:   "finish reasons that are none",
+		events: []string{oc(`{"content":"x"}`, "null"), oc(`{"content":"y"}`, " "), `{"choices":[{"index":0,"delta":{},"finish_reason":0}]}`, oc(`{}`, "stop"), evDone},
+		want:   []string{"start c1 m", "+0 text", ` 0 "x"`, ` 0 "y"`, "-0 text", "end finished stop (stop)"},
+	},
+	{
+		name:   "a call that is promised and does not come",
+		events: []string{content("x"), oc(`{}`, "tool_calls"), evDone},
+		want:   []string{"start c1 m", "+0 text", ` 0 "x"`, "note odd choices.finish_reason", "-0 text", "end finished stop (tool_calls)"},
+	},
+	{
+		name:   "nothing but the promise of a call",
+		events: []string{oc(`{}`, "tool_calls"), evDone},
+		want:   []string{"start c1 m", "end protocol_error (tool_calls)"},
+	},
+	{
+		name:   "arguments again, and no id",
+		events: []string{tc(`{"index":0,"function":{"name":"f","arguments":"{\"x\":1}"}}`), tc(`{"index":0,"function":{"arguments":"{\"x\":1}"}}`), oc(`{}`, "tool_calls"), evDone},
+		want:   []string{"start c1 m", "note repaired tool_calls[0]", "+0 tool_call id=" + minted + " name=f", ` 0 "{\"x\":1}"`, "note repaired tool_calls[0]", "-0 tool_call", "end finished tool_call (tool_calls)"},
 	},
 	{
 		name:   "two finish reasons",
@@ -431,6 +468,9 @@ func TestDecodeCut(t *testing.T) {
 					terminal = min(terminal, at)
 				}
 			}
+			if c.name == "finish reasons that are none" {
+				terminal = strings.Index(body, `"stop"`)
+			}
 			for n := 0; n <= len(body); n++ {
 				split, evs, _ := decodeBody(t, c.codec(), io.MultiReader(strings.NewReader(body[:n]), strings.NewReader(body[n:])), c.framing())
 				if got := inWords(evs); !slices.Equal(got, c.want) {
@@ -440,6 +480,11 @@ func TestDecodeCut(t *testing.T) {
 				m := &cut.Message
 				if finished := m.Ending.Cause == wire.CauseFinished; finished != (err == nil) || finished && n < terminal {
 					t.Fatalf("cut at %d: %+v, %v", n, m.Ending, err)
+				}
+				for _, c := range m.ExecutableCalls() { // a cut makes no call up
+					if !slices.ContainsFunc(split.Message.ExecutableCalls(), func(o wire.Part) bool { return o.Name == c.Name && o.Args == c.Args }) {
+						t.Fatalf("cut at %d: the call %s %s", n, c.Name, c.Args)
+					}
 				}
 				if n < terminal && (m.Ending.Cause != wire.CauseTruncated || len(m.ExecutableCalls()) > 0) && split.Message.Ending.Cause == wire.CauseFinished {
 					t.Fatalf("cut at %d: %+v", n, m.Ending)

@@ -43,7 +43,7 @@ func (d *decoder) errorOf(v jsonw.Value) *wire.Error {
 // failed reports whether a chunk tells of a failure.
 func (c *chunk) failed() bool {
 	switch {
-	case isFailure(c.err), c.object == "error", !empty(c.groq.Get("error")):
+	case isFailure(c.err), c.err.IsObject(), c.object == "error", !empty(c.groq.Get("error")):
 		return true
 	case c.base.IsObject():
 		if n, ok := c.base.Get("status_code").Int(); ok && n != 0 {
@@ -53,7 +53,7 @@ func (c *chunk) failed() bool {
 	if !c.choices.IsNull() {
 		return false
 	}
-	return c.err.IsObject() || !empty(c.message) && (!empty(c.code) || c.typ.Str() == "error" || c.root.Get("statusCode").Exists()) ||
+	return !empty(c.message) && (!empty(c.code) || c.typ.Str() == "error" || c.root.Get("statusCode").Exists()) ||
 		!empty(c.detail) && c.object == "" && c.usage.IsNull()
 }
 
