@@ -141,6 +141,7 @@ func TestDecodeFaults(t *testing.T) {
 			{"event: error\ndata: {\"error\":\"Error\",\"message\":\"crashed\"}", "Error: crashed", "", wire.ClassServer, 200},
 			{`data: {"id":"c1","choices":[],"error":{"code":429,"message":"Provider returned error","metadata":{"raw":"{\"error\":{\"code\":\"context_length_exceeded\",\"message\":\"too long\"}}"}}}`, "Provider returned error: too long", "429", wire.ClassOverflow, 429},
 			{`data: {"id":"c1","choices":[{"index":0,"error":{"code":502,"message":"gone"},"delta":{},"finish_reason":"error"}]}`, "gone", "502", wire.ClassServer, 502},
+			{`data: {"id":"c1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"error":{}}`, "the server sent an error without words", "", wire.ClassServer, 200},
 			{`data: {"choices":[],"x_groq":{"error":"over capacity"}}`, "over capacity", "", wire.ClassServer, 200},
 			{`{"error":{"message":"a line without a field","type":"server_error"}}`, "a line without a field", "", wire.ClassServer, 200},
 		} {
@@ -350,6 +351,12 @@ func TestDecodeFaults(t *testing.T) {
 	t.Run("F80 tool_calls without calls", func(t *testing.T) {
 		resp := finished(t, wire.FinishStop, content("done"), oc(`{}`, "tool_calls"), evDone)
 		eq(t, "reason", resp.Message.Ending.VendorFinish, "tool_calls")
+		if len(resp.Notes) != 1 {
+			t.Errorf("%v", resp.Notes)
+		}
+		failed(t, sse(oc(`{"reasoning":"so"}`), oc(`{}`, "tool_calls"), evDone), wire.CauseProtocol)
+		failed(t, sse(oc(`{}`, "function_call")), wire.CauseProtocol)
+		finished(t, wire.FinishRefusal, oc(`{"refusal":"no"}`), oc(`{}`, "tool_calls"), evDone)
 	})
 	t.Run("F81 unknown reason", func(t *testing.T) {
 		resp := finished(t, wire.FinishOther, tc(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), oc(`{}`, "eos_token"), evDone)
