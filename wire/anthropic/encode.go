@@ -528,6 +528,9 @@ func (e *encoder) members(vendor string, at codec.Place, written ...string) {
 		e.refuse(at.String()+".vendor", "no JSON object", "")
 		return
 	}
+	if name, ok := codec.Twice(v); ok {
+		e.refuse(at.String()+".vendor", strconv.Quote(name)+" is there twice", "keep one")
+	}
 	for c := v.Members(); c.Next(); {
 		name := c.Name()
 		if name == "cache_control" {

@@ -25,6 +25,7 @@ func TestVendorMembers(t *testing.T) {
 		{name: "strict", tool: wire.Tool{Vendor: `{"strict":false}`}, want: `,"strict":false}`},
 		{name: "a second strict", tool: wire.Tool{Strict: &strict, Vendor: `{"strict":false}`}, refused: "tools[0].vendor"},
 		{name: "a second name, escaped", tool: wire.Tool{Vendor: `{"n\u0061me":"g"}`}, refused: "tools[0].vendor"},
+		{name: "a member twice", tool: wire.Tool{Vendor: `{"a":1,"b":2,"\u0061":3}`}, refused: "tools[0].vendor"},
 		{name: "a second schema", tool: wire.Tool{Vendor: `{"input_schema":{}}`}, refused: "tools[0].vendor"},
 		{name: "an empty name", tool: wire.Tool{Vendor: `{"":1}`}, want: `,"":1}`},
 		{name: "display", reasoning: &wire.Reasoning{Mode: wire.ReasoningOn, Vendor: `{"display":"x"}`}, want: `"thinking":{"type":"adaptive","display":"x"}`},

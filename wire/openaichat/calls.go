@@ -425,7 +425,7 @@ type callState struct {
 // that the call is over.
 func (d *decoder) state(c *call) callState {
 	return callState{
-		over: d.finish != "" && d.finishAt >= c.last && (d.natural || d.finishAt > c.first),
+		over: d.finish != "" && d.finishAt >= c.last && (d.natural || d.firstEnd > c.first),
 		cut:  !d.natural && d.finishAt <= c.last,
 	}
 }

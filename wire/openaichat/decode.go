@@ -48,6 +48,7 @@ type decoder struct {
 	chunks   int           // how many came, the one at hand included
 	finish   string        // the vendor's finish reason
 	finishAt int           // the last chunk that had one
+	firstEnd int           // the first chunk that had one
 	natural  bool          // the vendor said that nothing follows
 	detail   string        // the stop sequence that matched
 	vendor   codec.Members // facts about the whole message
@@ -354,7 +355,9 @@ func (d *decoder) choice(dst []wire.Event, v jsonw.Value, c *chunk, failed bool)
 		return d.fail(dst, d.errorOf(v))
 	}
 	if s := reason.Str(); !placeholder(strings.ToLower(strings.TrimSpace(s))) {
-		d.finishAt = d.chunks
+		if d.finishAt = d.chunks; d.finish == "" {
+			d.firstEnd = d.chunks
+		}
 		switch d.finish {
 		case "":
 			d.finish = strings.Clone(s)

@@ -315,6 +315,13 @@ var decodeCases = []decodeCase{
 		want:   []string{"start c1 m", "+0 tool_call id=a name=f", ` 0 "{\"n\":1}"`, "-0 tool_call", "end finished tool_call (tool_calls)"},
 	},
 	{
+		name: "a finish reason on every chunk",
+		events: []string{`{"id":"c1","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":""}}]},"finish_reason":"tool_calls"}]}`,
+			`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":""}}]},"finish_reason":"tool_calls"}]}`,
+			`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"n\":1}"}}]},"finish_reason":"tool_calls"}]}`},
+		want: []string{"start c1 m", "+0 tool_call id=a name=f", ` 0 "{\"n\":1}"`, "-0 tool_call", "end finished tool_call (tool_calls)"},
+	},
+	{
 		name:   "a call that begins after the finish reason",
 		events: []string{oc(`{"content":"x"}`, "stop"), tc(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`)},
 		want:   []string{"start c1 m", "+0 text", ` 0 "x"`, "+1 tool_call id=a name=f", "-0 text", "note odd tool_calls[0]", "-1 tool_call partial", "end finished tool_call (stop)"},

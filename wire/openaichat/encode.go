@@ -7,7 +7,6 @@ package openaichat
 // where it is met; Check is the same pass with the bytes thrown away.
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -97,31 +96,8 @@ func (e *encoder) members(vendor string, at codec.Place) {
 		}
 		e.member(&c, at)
 	}
-	e.once(v, at)
-}
-
-// once refuses a vendor object that says something twice.
-func (e *encoder) once(v jsonw.Value, at codec.Place) {
-	var few [8]string
-	seen := few[:0]
-	var many map[string]bool
-	for c := v.Members(); c.Next(); {
-		name := c.Name()
-		if many[name] || many == nil && slices.Contains(seen, name) {
-			e.refuse(at.String()+".vendor", strconv.Quote(name)+" is there twice", "keep one")
-			return
-		}
-		switch {
-		case many != nil:
-			many[name] = true
-		case len(seen) < cap(few[:]):
-			seen = append(seen, name)
-		default:
-			many = map[string]bool{name: true}
-			for _, s := range seen {
-				many[s] = true
-			}
-		}
+	if name, ok := codec.Twice(v); ok {
+		e.refuse(at.String()+".vendor", strconv.Quote(name)+" is there twice", "keep one")
 	}
 }
 

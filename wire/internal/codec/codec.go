@@ -6,6 +6,7 @@ package codec
 import (
 	"cmp"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -94,6 +95,32 @@ func SafeName(s string, most int) string {
 	sum := strconv.FormatUint(h.Sum64(), 16)
 	b = append(b, "0000000000000000"[len(sum):]...)
 	return string(append(b, sum...))
+}
+
+// Twice returns the name of a member that an object has more than once, and
+// whether there is one. The time is linear.
+func Twice(v jsonw.Value) (name string, found bool) {
+	var few [8]string
+	seen := few[:0]
+	var many map[string]bool
+	for c := v.Members(); c.Next(); {
+		name := c.Name()
+		if many[name] || many == nil && slices.Contains(seen, name) {
+			return name, true
+		}
+		switch {
+		case many != nil:
+			many[name] = true
+		case len(seen) < len(few):
+			seen = append(seen, name)
+		default:
+			many = map[string]bool{name: true}
+			for _, s := range seen {
+				many[s] = true
+			}
+		}
+	}
+	return "", false
 }
 
 // Blank reports whether s has no character but white space.
