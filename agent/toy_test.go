@@ -14,6 +14,7 @@ import (
 	"github.com/handwire/handwire/agent"
 	"github.com/handwire/handwire/golden"
 	"github.com/handwire/handwire/provider"
+	"github.com/handwire/handwire/retry"
 	"github.com/handwire/handwire/wire"
 )
 
@@ -264,7 +265,7 @@ func playTelegraph(t *testing.T, f *golden.Fixture, opts *golden.ServeOptions) (
 			t.Error(err)
 		}
 	}()
-	client, err := provider.New(provider.Config{Codec: telegraph{}, Model: "morse-1", BaseURL: server.URL})
+	client, err := provider.New(provider.Config{Codec: telegraph{}, Model: "morse-1", BaseURL: server.URL, Retry: &retry.Policy{MaxAttempts: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

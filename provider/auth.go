@@ -14,6 +14,7 @@ type credentials struct {
 	mask     masker
 	hint     string // what to set
 	optional bool
+	notes    []wire.Note
 }
 
 // credentialsOf divides the headers of a configuration into credentials, the
@@ -24,8 +25,13 @@ func credentialsOf(cfg *Config) (*credentials, []wire.Header, *wire.Error) {
 		auth.hint = "APIKey"
 	}
 	key := strings.TrimSpace(cfg.APIKey)
-	if strings.ContainsFunc(key, isControl) {
+	switch {
+	case strings.ContainsFunc(key, isControl):
 		return nil, nil, configError("APIKey (" + auth.hint + ") has a line break or another control character in it")
+	case strings.ContainsFunc(key, func(r rune) bool { return r == ' ' || r > '~' }):
+		return nil, nil, configError("APIKey (" + auth.hint + ") has a blank or a character that is not ASCII in it, which no key has")
+	case key != "" && key != cfg.APIKey:
+		auth.notes = []wire.Note{{Code: wire.NoteRepaired, Path: "api_key", Detail: "white space around the key was left out: " + auth.hint}}
 	}
 	header, prefix := cfg.Auth.Header, cfg.Auth.Prefix
 	if header == "" && prefix == "" {

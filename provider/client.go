@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/handwire/handwire/retry"
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/stream"
 )
@@ -26,6 +27,9 @@ type Client struct {
 	auth     func() *credentials // a function, since fmt looks through all else
 	http     *http.Client
 	timeout  time.Duration // of the caller's http.Client, 0 for none
+	clocks   Clocks        // 0 is none
+	retry    retry.Policy
+	trace    *Trace
 	stream   *stream.Options
 }
 
@@ -61,9 +65,8 @@ func (c *Client) Complete(ctx context.Context, r *wire.Request) (wire.Response, 
 // connection ready for the next request.
 func (c *Client) Stream(ctx context.Context, r *wire.Request) iter.Seq2[wire.Event, error] {
 	return func(yield func(wire.Event, error) bool) {
-		x := newExchange(ctx, c)
-		defer x.close()
-		x.run(r, yield)
+		q := request{c: c, caller: ctx}
+		q.stream(r, yield)
 	}
 }
 
@@ -72,9 +75,8 @@ func (c *Client) Stream(ctx context.Context, r *wire.Request) iter.Seq2[wire.Eve
 // estimate. R is not modified and not kept. The errors are *[wire.Error]; where
 // the protocol has no such call, of cause config, and nothing is sent.
 func (c *Client) CountTokens(ctx context.Context, r *wire.Request) (int64, error) {
-	x := newExchange(ctx, c)
-	defer x.close()
-	n, e := x.count(r)
+	q := request{c: c, caller: ctx}
+	n, e := q.count(r)
 	if e != nil {
 		return 0, c.auth().mask.error(e)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/handwire/handwire/retry"
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/stream"
 )
@@ -53,6 +54,15 @@ type Config struct {
 	Header []wire.Header
 	// Stream are the limits of reading a response; nil is the defaults.
 	Stream *stream.Options
+	// Clocks are the limits of time; the zero value is the defaults.
+	Clocks Clocks
+	// Retry says how often and how fast a request is sent again that failed
+	// before any part of its answer was handed out; nil is the defaults of
+	// [retry.Policy], which are two further attempts, and a policy whose
+	// MaxAttempts is 1 is none. It is copied; its budget is shared.
+	Retry *retry.Policy
+	// Trace is told what goes over the wire. Nil is nobody. It is copied.
+	Trace *Trace
 }
 
 // Auth is the form in which a key is sent: one header, whose value is Prefix
@@ -174,6 +184,14 @@ func newClient(cfg Config) (*Client, *wire.Error) {
 	// The timeout is kept by the context of a request, which tells what ran out.
 	c.timeout, c.http.Timeout = c.http.Timeout, 0
 
+	c.clocks = cfg.Clocks.orDefault()
+	if cfg.Retry != nil {
+		c.retry = *cfg.Retry
+	}
+	if cfg.Trace != nil {
+		trace := *cfg.Trace
+		c.trace = &trace
+	}
 	if cfg.Stream != nil {
 		opts := *cfg.Stream
 		c.stream = &opts

@@ -3,10 +3,10 @@ package provider
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
@@ -22,126 +22,50 @@ const (
 	drainBytes = 256 << 10
 )
 
-// errClientTimeout is the cause of a request's context whose time was that of
-// the caller's http.Client.
-var errClientTimeout = fmt.Errorf("the Timeout of the http.Client ran out: %w", context.DeadlineExceeded)
-
-// exchange is one request and its response.
+// exchange is one attempt: a request, its response, and the clocks that watch
+// them.
 type exchange struct {
-	c      *Client
-	caller context.Context
-	ctx    context.Context // of the request
-	cancel context.CancelFunc
-
-	req  *http.Request
-	resp *http.Response
+	*request
+	ctx    context.Context // of the attempt
+	cancel context.CancelCauseFunc
+	watch  watch
+	req    *http.Request
+	resp   *http.Response
 }
 
-func newExchange(ctx context.Context, c *Client) *exchange {
-	x := &exchange{c: c, caller: ctx}
-	if c.timeout > 0 {
-		x.ctx, x.cancel = context.WithTimeoutCause(ctx, c.timeout, errClientTimeout)
-	} else {
-		x.ctx, x.cancel = context.WithCancel(ctx)
+func (q *request) newExchange() *exchange {
+	x := &exchange{request: q}
+	x.ctx, x.cancel = context.WithCancelCause(q.caller)
+	x.watch = watch{limits: q.c.clocks, cancel: x.cancel}
+	if d := q.c.timeout; d > 0 {
+		x.watch.over, x.watch.why = time.Now().Add(d), &TimeoutError{ClockClient, d}
 	}
+	if d := q.c.clocks.Total; d > 0 {
+		if over := q.began.Add(d); x.watch.why == nil || over.Before(x.watch.over) {
+			x.watch.over, x.watch.why = over, &TimeoutError{ClockTotal, d}
+		}
+	}
+	x.watch.start()
 	return x
 }
 
-// close ends the exchange, wherever it stands.
+// close ends the attempt, wherever it stands.
 func (x *exchange) close() {
-	x.cancel()
+	x.watch.stop()
+	x.cancel(nil)
 	if x.resp != nil {
 		x.resp.Body.Close()
 	}
 }
 
-func (x *exchange) run(r *wire.Request, yield func(wire.Event, error) bool) {
-	var call wire.Call
-	u, e := x.prepare(&call, r, x.c.codec.Encode)
-	if e != nil {
-		x.fail(e, yield)
-		return
-	}
-	e = x.send(u, &call)
-	for i := range call.Notes {
-		if !yield(wire.Event{Kind: wire.EventNote, Note: &call.Notes[i]}, nil) {
-			return
-		}
-	}
-	if e == nil {
-		e = x.receive(&call, yield)
-	}
-	if e != nil {
-		x.fail(e, yield)
-	}
-}
-
-// fail hands out the one pair of a failure that no decoder saw.
-func (x *exchange) fail(e *wire.Error, yield func(wire.Event, error) bool) {
-	e = x.c.auth().mask.error(e)
-	yield(wire.Event{Kind: wire.EventEnd, End: &wire.Ending{Cause: e.Cause, Err: e}}, e)
-}
-
-// prepare does all that can fail before anything is sent.
-func (x *exchange) prepare(call *wire.Call, r *wire.Request, encode func(*wire.Call, *wire.Request) error) (*url.URL, *wire.Error) {
-	if e := x.interrupted(nil); e != nil {
-		return nil, e
-	}
-	if e := x.c.auth().check(); e != nil {
-		return nil, e
-	}
-	call.Body = make([]byte, 0, sizeOf(r))
-	return x.c.encodeWith(encode, call, r)
-}
-
-// maxCountBody is how much of the answer to a count is read.
-const maxCountBody = 64 << 10
-
-// count asks how many input tokens r has.
-func (x *exchange) count(r *wire.Request) (int64, *wire.Error) {
-	counter, ok := x.c.codec.(wire.TokenCounter)
-	if !ok {
-		return 0, configError("the protocol " + x.c.codec.Protocol() + " has no call that counts tokens")
-	}
-	if x.c.exact {
-		return 0, configError("tokens cannot be counted at an exact URL: set BaseURL instead")
-	}
-	var call wire.Call
-	u, e := x.prepare(&call, r, counter.EncodeCount)
-	if e == nil {
-		e = x.send(u, &call)
-	}
-	if e != nil {
-		return 0, e
-	}
-	if x.resp.StatusCode/100 != 2 {
-		return 0, x.refusal(&call)
-	}
-	framing, src, e := x.framing(&call)
-	switch {
-	case e != nil:
-		return 0, e
-	case framing != wire.FramingWhole:
-		return 0, x.unreadable("the answer to a count is no JSON document but " + string(framing))
-	}
-	body, err := io.ReadAll(io.LimitReader(src, maxCountBody))
-	if err != nil {
-		return 0, x.described(wire.AsError(err, wire.CauseReset))
-	}
-	n, err := counter.DecodeCount(body)
-	if err != nil {
-		return 0, x.described(wire.AsError(err, wire.CauseProtocol))
-	}
-	return n, nil
-}
-
 // send sends the request and waits for the head of the response.
-func (x *exchange) send(u *url.URL, call *wire.Call) *wire.Error {
-	req, e := x.c.newRequest(x.ctx, u, call)
+func (x *exchange) send() *wire.Error {
+	req, e := x.c.newRequest(httptrace.WithClientTrace(x.ctx, x.watch.trace()), x.url, &x.call)
 	if e != nil {
 		return e
 	}
 	x.req = req
+	x.traceRequest()
 	resp, err := x.c.http.Do(req)
 	if err != nil {
 		if strings.HasPrefix(withoutURL(err).Error(), "failed to parse Location header") { // and shows it
@@ -151,78 +75,101 @@ func (x *exchange) send(u *url.URL, call *wire.Call) *wire.Error {
 		if e.Cause == wire.CauseConnect && e.Hint == "" {
 			e.Hint = connectHint
 		}
-		return &e
+		return x.c.auth().mask.error(&e)
 	}
+	x.watch.head()
 	resp.Body = &body{rc: resp.Body, x: x}
 	x.resp = resp
+	x.traceResponse()
 	return nil
 }
 
 // receive hands out the events of a response. An error that it returns was not
-// handed out.
-func (x *exchange) receive(call *wire.Call, yield func(wire.Event, error) bool) *wire.Error {
+// handed out, and neither was anything else of the answer.
+func (x *exchange) receive(d *delivery) *wire.Error {
 	if x.resp.StatusCode/100 != 2 {
-		return x.refusal(call)
+		return x.refusal()
 	}
-	framing, src, e := x.framing(call)
+	framing, src, e := x.framing()
 	if e != nil {
 		return e
 	}
-	mask := x.c.auth().mask
 	dec := x.c.codec.NewDecoder(wire.Head{Status: x.resp.StatusCode, Framing: framing, Get: x.header})
 	for ev, err := range stream.Read(src, &decoder{dec, x}, framing, x.c.stream) {
-		reusable := false
-		switch ev.Kind {
-		case wire.EventStart:
-			if ev.Start != nil {
-				start := *ev.Start
-				start.Origin.Endpoint = x.c.endpoint
-				if start.RequestID == "" {
-					start.RequestID = x.requestID()
-				}
-				start.RequestID = mask.text(start.RequestID)
-				start.Origin.Model, start.Origin.ResponseID = mask.data(start.Origin.Model), mask.data(start.Origin.ResponseID)
-				start.RateLimit = slices.Clone(start.RateLimit)
-				for i := range start.RateLimit {
-					l := &start.RateLimit[i]
-					l.Name, l.Reset = mask.data(l.Name), mask.data(l.Reset)
-				}
-				ev.Start = &start
+		if ev.Kind != wire.EventEnd {
+			if ev.IsPart() {
+				x.watch.content()
+			} else {
+				ev = x.masked(ev)
 			}
-		case wire.EventUsage:
-			if ev.Usage != nil {
-				usage := *ev.Usage
-				usage.Vendor = mask.data(usage.Vendor)
-				ev.Usage = &usage
+			if !d.event(ev) {
+				return nil
 			}
-		case wire.EventNote:
-			if ev.Note != nil {
-				ev.Note = &wire.Note{Code: ev.Note.Code, Path: mask.text(ev.Note.Path), Detail: mask.text(ev.Note.Detail)}
-			}
-		case wire.EventOther:
-			ev.Raw = mask.data(ev.Raw)
-		case wire.EventEnd:
-			ev.Raw = mask.data(ev.Raw)
-			if ev.End != nil {
-				end := *ev.End
-				end.VendorFinish, end.Detail = mask.text(end.VendorFinish), mask.text(end.Detail)
-				reusable = end.Cause == wire.CauseFinished || end.Cause == wire.CauseVendor
-				if end.Err != nil {
-					end.Err = x.described(end.Err)
-					err = end.Err
-				}
-				ev.End = &end
-			}
+			continue
 		}
-		left := !yield(ev, err)
+		x.watch.stop()
+		reusable := false
+		ev.Raw = x.c.auth().mask.data(ev.Raw)
+		if ev.End != nil {
+			end := *ev.End
+			end.VendorFinish, end.Detail = x.c.auth().mask.text(end.VendorFinish), x.c.auth().mask.text(end.Detail)
+			reusable = end.Cause == wire.CauseFinished || end.Cause == wire.CauseVendor
+			if end.Err != nil {
+				end.Err = x.described(end.Err)
+				err, e = end.Err, end.Err
+			} else {
+				x.c.retry.Budget.Succeeded()
+			}
+			ev.End = &end
+		}
+		if e != nil && !d.begun {
+			d.end = ev
+		} else {
+			e = nil
+			d.last(ev, err)
+		}
 		if reusable {
 			x.drain()
 		}
-		if left || ev.Kind == wire.EventEnd {
-			break
-		}
+		break
 	}
-	return nil
+	return e
+}
+
+// masked returns an event that belongs to no part, without credentials.
+func (x *exchange) masked(ev wire.Event) wire.Event {
+	mask := x.c.auth().mask
+	switch ev.Kind {
+	case wire.EventStart:
+		if ev.Start != nil {
+			start := *ev.Start
+			start.Origin.Endpoint = x.c.endpoint
+			if start.RequestID == "" {
+				start.RequestID = x.requestID()
+			}
+			start.RequestID = mask.text(start.RequestID)
+			start.Origin.Model, start.Origin.ResponseID = mask.data(start.Origin.Model), mask.data(start.Origin.ResponseID)
+			start.RateLimit = slices.Clone(start.RateLimit)
+			for i := range start.RateLimit {
+				l := &start.RateLimit[i]
+				l.Name, l.Reset = mask.data(l.Name), mask.data(l.Reset)
+			}
+			ev.Start = &start
+		}
+	case wire.EventUsage:
+		if ev.Usage != nil {
+			usage := *ev.Usage
+			usage.Vendor = mask.data(usage.Vendor)
+			ev.Usage = &usage
+		}
+	case wire.EventNote:
+		if ev.Note != nil {
+			ev.Note = &wire.Note{Code: ev.Note.Code, Path: mask.text(ev.Note.Path), Detail: mask.text(ev.Note.Detail)}
+		}
+	case wire.EventOther:
+		ev.Raw = mask.data(ev.Raw)
+	}
+	return ev
 }
 
 // drain reads what is left of the body, so that its connection can be used
@@ -273,30 +220,22 @@ func (x *exchange) failure(err error, cause wire.Cause) *wire.Error {
 	return wire.AsError(withoutURL(err), cause)
 }
 
-// interrupted returns the error of a request that was cancelled or whose time
+// interrupted returns the error of an attempt that was cancelled or whose time
 // ran out, nil if neither. The error that was seen, if any, helps where a
 // deadline has passed that the context does not know of yet.
 func (x *exchange) interrupted(seen error) *wire.Error {
-	cause := wire.CauseDeadline
-	err := x.caller.Err()
-	if err != nil {
-		if errors.Is(err, context.Canceled) {
-			cause = wire.CauseCancelled
-		}
-		if why := context.Cause(x.caller); why != err {
-			err = fmt.Errorf("%w: %w", err, why)
-		}
-	} else if context.Cause(x.ctx) == errClientTimeout {
-		err = errClientTimeout
-	} else if t := net.Error(nil); errors.As(seen, &t) && t.Timeout() {
+	if e := x.request.interrupted(); e != nil {
+		return e
+	}
+	if t := (*TimeoutError)(nil); errors.As(context.Cause(x.ctx), &t) {
+		return t.error()
+	}
+	if t := net.Error(nil); errors.As(seen, &t) && t.Timeout() {
 		if d, ok := x.ctx.Deadline(); ok && !time.Now().Before(d) {
-			err = context.DeadlineExceeded
+			return &wire.Error{Cause: wire.CauseDeadline, Message: context.DeadlineExceeded.Error(), Err: context.DeadlineExceeded}
 		}
 	}
-	if err == nil {
-		return nil
-	}
-	return &wire.Error{Cause: cause, Message: err.Error(), Err: err}
+	return nil
 }
 
 // withoutURL returns what is inside of an error that prints a URL with its

@@ -30,7 +30,9 @@ type body struct {
 }
 
 func (b *body) Read(p []byte) (int, error) {
+	b.x.watch.reading()
 	n, err := b.rc.Read(p)
+	b.x.watch.read()
 	if err != nil && err != io.EOF {
 		err = b.x.failure(err, wire.CauseReset)
 	}
@@ -43,7 +45,7 @@ func (b *body) Close() (err error) {
 }
 
 // refusal returns the error of a response whose status is not 2xx.
-func (x *exchange) refusal(call *wire.Call) *wire.Error {
+func (x *exchange) refusal() *wire.Error {
 	h := x.resp.Header
 	status := x.resp.StatusCode
 	if loc := h.Get("Location"); status/100 == 3 && loc != "" {
@@ -78,13 +80,13 @@ func (x *exchange) refusal(call *wire.Call) *wire.Error {
 		e.Err = readErr
 	}
 	if e.Hint == "" {
-		e.Hint = x.hint(call, text, encoding)
+		e.Hint = x.hint(text, encoding)
 	}
 	return &e
 }
 
 // hint returns what to do about a response that refuses, "" if that is unknown.
-func (x *exchange) hint(call *wire.Call, text []byte, encoding string) string {
+func (x *exchange) hint(text []byte, encoding string) string {
 	auth := x.c.auth()
 	path := x.req.URL.EscapedPath()
 	switch status := x.resp.StatusCode; {
@@ -103,7 +105,7 @@ func (x *exchange) hint(call *wire.Call, text []byte, encoding string) string {
 	case status == 405:
 		return "check the address: its path " + path + " takes no POST"
 	case status == 413:
-		return "the request body has " + strconv.Itoa(len(call.Body)) + " bytes: send less"
+		return "the request body has " + strconv.Itoa(len(x.call.Body)) + " bytes: send less"
 	}
 	return ""
 }
@@ -143,7 +145,7 @@ func (x *exchange) encoding() string {
 
 // framing decides how the body of a 2xx response is read, and returns the
 // reader to read it from.
-func (x *exchange) framing(call *wire.Call) (wire.Framing, io.Reader, *wire.Error) {
+func (x *exchange) framing() (wire.Framing, io.Reader, *wire.Error) {
 	if encoding := x.encoding(); encoding != "" {
 		e := x.unreadable("the response is encoded as " + cut(encoding, 100) + ", which the transport did not decode")
 		e.Hint = encodingHint
@@ -165,7 +167,7 @@ func (x *exchange) framing(call *wire.Call) (wire.Framing, io.Reader, *wire.Erro
 	case "application/vnd.amazon.eventstream":
 		return "", nil, x.unreadable("the response is an event stream of Amazon's binary form, for which there is no reader")
 	case "":
-		framing := call.Framing
+		framing := x.call.Framing
 		if framing == "" {
 			framing = wire.FramingSSE
 		}

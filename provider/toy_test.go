@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/handwire/handwire/provider"
+	"github.com/handwire/handwire/retry"
 	"github.com/handwire/handwire/wire"
 )
 
@@ -231,7 +232,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 // newClient returns a client of the toy codec.
 func newClient(t *testing.T, base string, change ...func(*provider.Config)) *provider.Client {
 	t.Helper()
-	cfg := provider.Config{Codec: toy{}, BaseURL: base, APIKey: key, Auth: provider.Auth{Header: "x-api-key"}}
+	cfg := provider.Config{Codec: toy{}, BaseURL: base, APIKey: key, Auth: provider.Auth{Header: "x-api-key"}, Retry: &retry.Policy{MaxAttempts: 1}}
 	for _, f := range change {
 		f(&cfg)
 	}

@@ -50,6 +50,9 @@ type Error struct {
 	// RetryAfter is how long the server wishes to be left alone, 0 where it
 	// did not say. In JSON it is a number of nanoseconds.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
+	// Attempts is how often the request was sent, where that was more than
+	// once.
+	Attempts int `json:"attempts,omitempty"`
 	// Hint says what to do about it, where that is known.
 	Hint string `json:"hint,omitempty"`
 	// Body is the beginning of a response body that could not be read as the
@@ -88,6 +91,9 @@ func (e *Error) Error() string {
 	}
 	if e.RequestID != "" {
 		b.WriteString(" (request id " + e.RequestID + ")")
+	}
+	if e.Attempts > 1 {
+		b.WriteString("; attempt " + strconv.Itoa(e.Attempts) + " was the last")
 	}
 	if e.Hint != "" {
 		b.WriteString("; " + e.Hint)

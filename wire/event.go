@@ -57,6 +57,11 @@ type Event struct {
 	Raw string `json:"raw,omitempty"`
 }
 
+// IsPart reports whether the event belongs to a part of the message.
+func (e *Event) IsPart() bool {
+	return e.Kind == EventDelta || e.Kind == EventPartStart || e.Kind == EventPartEnd
+}
+
 // Text returns the delta of a text part, and "" for every other event.
 func (e *Event) Text() string { return e.deltaOf(PartText) }
 

@@ -49,7 +49,7 @@ func graphRows() []graphRow {
 		{"wire/internal/jsonw", true, nil},
 		{"wire/stream", true, []string{"wire", "sse", "wire/internal/jsonw"}},
 		{"provider", false, []string{"wire", "wire/stream", "sse", "retry"}},
-		{"provider/preset", false, append([]string{"provider", "wire"}, graphCodecs...)},
+		{"provider/preset", false, append([]string{"provider", "retry", "wire"}, graphCodecs...)},
 		{"agent", false, []string{"wire"}},
 		{"agent/fstool", false, []string{"agent", "wire"}},
 		{"golden", false, []string{"wire", "wire/stream", "sse"}},

@@ -14,6 +14,7 @@ const (
 	NoteRepaired  NoteCode = "repaired"  // what no JSON text or no protocol can carry was mended
 	NoteInserted  NoteCode = "inserted"  // the protocol demands something that was not there
 	NoteOdd       NoteCode = "odd"       // the vendor's stream departs from its own protocol
+	NoteRetried   NoteCode = "retried"   // an attempt failed before any of its answer was seen, and was made again
 )
 
 // Note tells of something that an encoding or a decoding changed, left out or

@@ -15,6 +15,7 @@ import (
 	"github.com/handwire/handwire/agent/fstool"
 	"github.com/handwire/handwire/provider"
 	"github.com/handwire/handwire/provider/preset"
+	"github.com/handwire/handwire/retry"
 	"github.com/handwire/handwire/wire"
 )
 
@@ -40,12 +41,15 @@ func (p *program) run(ctx context.Context) error {
 	asJSON := fs.Bool("json", false, "")
 	maxTurns := fs.Int("max-turns", 0, "")
 	maxTokens := fs.Int("max-tokens", 0, "")
+	retries := fs.Int("retries", retry.DefaultMaxAttempts-1, "")
 	fs.Usage = func() {
 		fmt.Fprintf(fs.Output(), runUsage+"flags:\n"+protocolHelp+modelHelp+`  --api-key-env NAME   the environment variable that holds the key
 `+configHelp+`  --max-turns N        how often the model is called at most (%d)
   --max-tokens N       how much it may write in a turn
+  --retries N          how often a request is sent again of whose answer nothing
+                       was seen yet (%d)
   --json               the agent's events as JSON lines, and nothing else on stdout
-`, protocolNames(), agent.DefaultMaxTurns)
+`, protocolNames(), agent.DefaultMaxTurns, retry.DefaultMaxAttempts-1)
 	}
 	args, err := p.parse(fs)
 	if err != nil {
@@ -54,10 +58,10 @@ func (p *program) run(ctx context.Context) error {
 	small := false
 	fs.Visit(func(f *flag.Flag) {
 		n, ok := f.Value.(flag.Getter).Get().(int)
-		small = small || ok && n < 1
+		small = small || ok && n < 1 && f.Name != "retries"
 	})
-	if small {
-		return usageError("--max-turns and --max-tokens take a number from 1")
+	if small || *retries < 0 {
+		return usageError("--max-turns and --max-tokens take a number from 1, --retries one from 0")
 	}
 	task, err := p.task(ctx, args)
 	if err != nil {
@@ -67,7 +71,7 @@ func (p *program) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	model, name, done, err := p.model(c, pre, named, task)
+	model, name, done, err := p.model(c, pre, named, task, *retries)
 	if err != nil {
 		return err
 	}
@@ -127,7 +131,7 @@ func (p *program) task(ctx context.Context, args []string) (string, error) {
 
 // model returns what answers: a vendor, or where no key and no vendor is named,
 // and the task is the one of the recording, the recording.
-func (p *program) model(c preset.Config, pre preset.Preset, named bool, task string) (m agent.Model, name string, done func(), err error) {
+func (p *program) model(c preset.Config, pre preset.Preset, named bool, task string, retries int) (m agent.Model, name string, done func(), err error) {
 	if c.APIKey == "" && !named {
 		if strings.TrimSpace(task) != demoTask {
 			return nil, "", nil, usageError("there is no API key" + keyHelp(preset.All()...) +
@@ -142,7 +146,7 @@ func (p *program) model(c preset.Config, pre preset.Preset, named bool, task str
 			return nil, "", nil, usageError("name a model with --model")
 		}
 	}
-	client, err := preset.New(c, nil)
+	client, err := preset.New(c, &preset.Options{Retry: &retry.Policy{MaxAttempts: retries + 1}})
 	if err != nil {
 		return nil, "", nil, err
 	}

@@ -405,7 +405,7 @@ func TestRun(t *testing.T) {
 			}
 			for _, asJSON := range []bool{false, true} {
 				v := vendor(t, tt.answers...)
-				args := append([]string{"run", "--base-url", v.URL}, tt.flags...)
+				args := append([]string{"run", "--retries", "0", "--base-url", v.URL}, tt.flags...)
 				if asJSON {
 					args = append(args, "--json")
 				}
@@ -534,7 +534,7 @@ func TestRunRequest(t *testing.T) {
 		{name: "a task like a flag", args: []string{"--", "-h"}, task: "-h", model: "claude-sonnet-5-5", most: 16384},
 		{name: "flags", args: []string{"-p", "anthropic", "--model", "m-2", "--max-tokens", "99", "x"}, task: "x", model: "m-2", most: 99},
 		{name: "the README's task with a vendor", args: []string{demoTask}, task: demoTask, model: "claude-sonnet-5-5", most: 16384},
-		{name: "key of the vendor's variable", args: []string{"x"}, env: map[string]string{"ANTHROPIC_API_KEY": testKey + "\n", "OTHER": "o"},
+		{name: "key of the vendor's variable", args: []string{"x"}, env: map[string]string{"ANTHROPIC_API_KEY": testKey, "OTHER": "o"},
 			key: testKey, task: "x", model: "claude-sonnet-5-5", most: 16384},
 		{name: "key of another variable", args: []string{"--api-key-env", "OTHER", "x"}, env: map[string]string{"ANTHROPIC_API_KEY": "a", "OTHER": testKey},
 			key: testKey, task: "x", model: "claude-sonnet-5-5", most: 16384},
@@ -589,7 +589,7 @@ func TestRunAddress(t *testing.T) {
 		{"another vendor's host", "https://api.openai.com", exitUsage},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := command{env: map[string]string{"ANTHROPIC_API_KEY": "k-0123456789"}}.run(t, "run", "--base-url", tt.url, "x")
+			got := command{env: map[string]string{"ANTHROPIC_API_KEY": "k-0123456789"}}.run(t, "run", "--retries", "0", "--base-url", tt.url, "x")
 			if got.code != tt.code || got.stdout != "" || strings.Count(got.stderr, "\n") > 3 || !strings.HasPrefix(got.stderr, "agentctl: ") {
 				t.Errorf("exit code %d, want %d; stdout %q, stderr %q", got.code, tt.code, got.stdout, got.stderr)
 			}

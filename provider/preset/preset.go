@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/handwire/handwire/provider"
+	"github.com/handwire/handwire/retry"
 	"github.com/handwire/handwire/wire"
 )
 
@@ -107,7 +108,9 @@ func (c Config) WithEnv(getenv func(string) string) Config {
 	if owner := vendorOf(c.BaseURL); owner != "" && owner != p.Vendor {
 		return c
 	}
-	c.APIKey = strings.TrimSpace(getenv(p.KeyVariable))
+	if key := getenv(p.KeyVariable); strings.TrimSpace(key) != "" {
+		c.APIKey = key // with its white space, on which the client has a note
+	}
 	return c
 }
 
@@ -141,6 +144,10 @@ type Options struct {
 	// Auth is how the key is sent, instead of the preset's way: some vendors
 	// take API keys in one header and access tokens in another.
 	Auth *provider.Auth
+	// Clocks, Retry and Trace are those of [provider.Config].
+	Clocks provider.Clocks
+	Retry  *retry.Policy
+	Trace  *provider.Trace
 }
 
 // New returns a client for c. It does no I/O and does not look at the
@@ -153,6 +160,7 @@ func New(c Config, opts *Options) (*provider.Client, error) {
 	}
 	if opts != nil {
 		p.HTTP, p.Header = opts.HTTP, opts.Header
+		p.Clocks, p.Retry, p.Trace = opts.Clocks, opts.Retry, opts.Trace
 		if opts.Auth != nil {
 			p.Auth = *opts.Auth
 		}
