@@ -2,6 +2,7 @@ package golden
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -21,6 +22,8 @@ import (
 //   - Each turn encodes to the bytes of N.request.json, however often and into
 //     whatever Call, with the notes of notes.txt, and neither the request nor
 //     the history behind it is modified.
+//   - A turn with a refusal is refused with the findings of N.refusal.txt,
+//     however often, by Check as by Encode.
 //   - The body of a turn begins like the body of the turn before it, up to the
 //     end of that one's growing array.
 //   - Each response decodes to N.events.txt, whose grammar is right, and the
@@ -102,13 +105,21 @@ func (k *checker) requests() {
 	var reused wire.Call
 	for i := range k.f.Turns {
 		t, n := &k.f.Turns[i], i+1
-		if t.RequestBody == nil && t.Response == nil && !needed(&t.Request) {
+		if t.RequestBody == nil && t.Refusal == nil && t.Response == nil && !needed(&t.Request) {
 			continue
 		}
 		req := turnRequest(&given, n, false)
 		kept := turnRequest(&pristine, n, false)
 		var first wire.Call
-		if err := k.c.Encode(&first, &req); err != nil {
+		err := k.c.Encode(&first, &req)
+		if t.Refusal != nil {
+			k.refusal(n, err, &reused, &req)
+			if !k.untouched(n, &req, &kept, &given, &pristine) {
+				return
+			}
+			continue
+		}
+		if err != nil {
 			k.errorf(n, "the request cannot be encoded: %v", err)
 			continue
 		}
@@ -133,9 +144,7 @@ func (k *checker) requests() {
 			notes = appendNote(notes, n, note)
 		}
 		k.again(n, &first, &reused, &req)
-		if !reflect.DeepEqual(req, kept) || !reflect.DeepEqual(given, pristine) || !sameSpare(&given, &pristine) {
-			k.errorf(n, "Encode modified the request: it %s",
-				cmpDiff(Diff(appendJSON(nil, &pristine), appendJSON(nil, &given))))
+		if !k.untouched(n, &req, &kept, &given, &pristine) {
 			return
 		}
 	}
@@ -150,6 +159,51 @@ func (k *checker) requests() {
 	} else if k.f.notes != nil {
 		if err := os.Remove(filepath.Join(k.o.Dir, filepath.FromSlash(k.f.Name), notesFile)); err != nil {
 			k.t.Fatalf("golden: %v", err)
+		}
+	}
+}
+
+// untouched compares the request of a turn, and the history behind it, with what
+// they were before they were encoded.
+func (k *checker) untouched(turn int, req, kept, given, pristine *wire.Request) bool {
+	k.t.Helper()
+	if reflect.DeepEqual(req, kept) && reflect.DeepEqual(given, pristine) && sameSpare(given, pristine) {
+		return true
+	}
+	k.errorf(turn, "Encode modified the request: it %s",
+		cmpDiff(Diff(appendJSON(nil, pristine), appendJSON(nil, given))))
+	return false
+}
+
+// refusal checks the error with which a request was refused, and that it is
+// refused in the same way again.
+func (k *checker) refusal(turn int, err error, reused *wire.Call, req *wire.Request) {
+	k.t.Helper()
+	name := strconv.Itoa(turn) + ".refusal.txt"
+	var found wire.Findings
+	switch {
+	case err == nil:
+		k.errorf(turn, "the request can be encoded; remove %s", name)
+		return
+	case !errors.As(err, &found) || len(found) == 0:
+		k.errorf(turn, "the request fails without findings: %v", err)
+		return
+	}
+	text := AppendFindings(nil, found)
+	if k.o.Update {
+		k.f.Turns[turn-1].Refusal = text
+		k.save(name, text)
+	}
+	k.compare(turn, name, k.f.Turns[turn-1].Refusal, text)
+	if d := Diff(text, AppendFindings(nil, k.c.Check(req))); d != "" {
+		k.errorf(turn, "what Check finds %s", d)
+	}
+	for range 16 {
+		found = nil
+		errors.As(k.c.Encode(reused, req), &found)
+		if d := Diff(text, AppendFindings(nil, found)); d != "" {
+			k.errorf(turn, "encoded again the refusal %s", d)
+			return
 		}
 	}
 }
@@ -252,12 +306,35 @@ func appendNote(dst []byte, turn int, n wire.Note) []byte {
 		p = "-"
 	}
 	dst = fmt.Appendf(dst, "%d %s %s", turn, n.Code, p)
-	if d := n.Detail; strings.ContainsFunc(d, unicode.IsControl) {
-		dst = fmt.Appendf(dst, " %q", d)
-	} else if d != "" {
-		dst = append(dst, " "+d...)
+	return append(appendPhrase(dst, "", n.Detail, ""), '\n')
+}
+
+// AppendFindings appends the text form of findings, a line for each: the path
+// or "-", the rule, and in parentheses the remedy if there is one.
+func AppendFindings(dst []byte, findings []wire.Finding) []byte {
+	for i := range findings {
+		f := &findings[i]
+		p := f.Path
+		if p == "" {
+			p = "-"
+		}
+		dst = append(dst, p...)
+		dst = appendPhrase(dst, "", f.Rule, "")
+		dst = append(appendPhrase(dst, "(", f.Remedy, ")"), '\n')
 	}
-	return append(dst, '\n')
+	return dst
+}
+
+// appendPhrase appends a space and what people are told, unless that is empty,
+// on one line.
+func appendPhrase(dst []byte, before, s, after string) []byte {
+	switch {
+	case s == "":
+		return dst
+	case strings.ContainsFunc(s, unicode.IsControl):
+		s = strconv.Quote(s)
+	}
+	return append(dst, " "+before+s+after...)
 }
 
 // prefixes checks that a body begins like the body of the turn before.

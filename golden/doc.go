@@ -26,6 +26,7 @@
 //	history.json        the conversation, a wire.Request
 //	N.request.json      the exact request body
 //	N.request.head      optional: the path, then a line for each header
+//	N.refusal.txt       instead of a request: why it cannot be sent
 //	N.response.sse      the exact response body: server-sent events,
 //	N.response.ndjson   one JSON value a line,
 //	N.response.json     or one JSON document
@@ -46,6 +47,12 @@
 // empty and update. The response of another status than 2xx goes through
 // DecodeError, and its events are one end event.
 //
+// A turn whose request the codec is to refuse has N.refusal.txt and neither
+// request nor response. It holds a line for each finding: its path or "-", the
+// rule, and the remedy in parentheses. To have one, create it empty and update;
+// an update makes none by itself, so that a codec that fails is not taken at its
+// word.
+//
 // The first line of an events file is "terminal: " and the offset in the
 // response body just behind which the vendor's terminal mark is complete. Cut
 // before it the stream must not look finished, cut there or later it must. A
@@ -54,7 +61,8 @@
 // A line of notes.txt is the turn, the note's code, its path or "-", and its
 // detail. The file no-prefix holds a sentence for people, and nothing else.
 //
-// An update writes N.request.json, N.request.head, N.events.txt and notes.txt.
+// An update writes N.request.json, N.request.head, N.refusal.txt, N.events.txt
+// and notes.txt.
 // The history and the responses are input and never written.
 //
 // # The table

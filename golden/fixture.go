@@ -30,8 +30,11 @@ type Turn struct {
 	// Request is the history up to this turn.
 	Request wire.Request
 	// RequestBody is the exact request body. It is nil for a turn that has no
-	// files.
+	// files, and for one whose request is refused.
 	RequestBody []byte
+	// Refusal is why the request cannot be sent, in the text form of
+	// AppendFindings, a line for each finding. It is nil if it can.
+	Refusal []byte
 	// Response is the exact response body, nil if the turn has none.
 	Response []byte
 	Status   int
@@ -53,7 +56,7 @@ const (
 	noPrefixFile = "no-prefix"
 )
 
-var turnFile = regexp.MustCompile(`^([1-9][0-9]{0,3})\.(request\.json|request\.head|response\.sse|response\.ndjson|response\.json|response\.head|events\.txt)$`)
+var turnFile = regexp.MustCompile(`^([1-9][0-9]{0,3})\.(request\.json|request\.head|refusal\.txt|response\.sse|response\.ndjson|response\.json|response\.head|events\.txt)$`)
 
 // bodyFiles are the endings of response files and what they mean.
 var bodyFiles = []struct {
@@ -145,6 +148,7 @@ func load(fsys fs.FS, dir string, update bool) (*folder, error) {
 		t := Turn{
 			Request:     turnRequest(&f.History, n, true),
 			RequestBody: files[num+"request.json"],
+			Refusal:     files[num+"refusal.txt"],
 			requestHead: files[num+"request.head"],
 			Terminal:    -1,
 		}
@@ -177,7 +181,10 @@ func load(fsys fs.FS, dir string, update bool) (*folder, error) {
 		} else if t.Response != nil && !update {
 			return nil, bad(num+"events.txt", "is missing; run the test with -update to write it")
 		}
-		if t.RequestBody == nil && !update && (needed(&t.Request) || t.Response != nil || t.requestHead != nil) {
+		if t.Refusal != nil && (t.RequestBody != nil || t.Response != nil || t.requestHead != nil) {
+			return nil, bad(num+"refusal.txt", "turn %d has a request or a response beside it; remove it or them", n)
+		}
+		if t.RequestBody == nil && t.Refusal == nil && !update && (needed(&t.Request) || t.Response != nil || t.requestHead != nil) {
 			return nil, bad(num+"request.json", "is missing; run the test with -update to write it")
 		}
 		f.Turns = append(f.Turns, t)

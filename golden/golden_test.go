@@ -111,6 +111,14 @@ func TestBrokenCodecs(t *testing.T) {
 		{"append part", "toy/tool", []string{"turn 1: Encode modified the request"}},
 		{"unstable", "toy/tool", []string{"1.request.json differs at byte", `"length`}},
 
+		// What is not sent.
+		{"send all", "toy/unsendable", []string{"toy/unsendable, turn 2: the request can be encoded; remove 2.refusal.txt"}},
+		{"no findings", "toy/unsendable", []string{"turn 2: the request fails without findings: no idea"}},
+		{"refuse", "toy/unsendable", []string{"turn 1: the request cannot be encoded", "turn 2: 2.refusal.txt differs at byte 0", "turn 2: what Check finds differs"}},
+		{"find more", "toy/unsendable", []string{"turn 2: 2.refusal.txt differs at byte", "model is dull", "turn 2: what Check finds differs"}},
+		{"other refusals", "toy/unsendable", []string{"turn 2: encoded again the refusal differs"}},
+		{"edit and refuse", "toy/unsendable", []string{"turn 2: Encode modified the request"}},
+
 		// What is read.
 		{"wrong text", "toy/tool", []string{"turn 1: 1.events.txt", "differs at byte", "I read ", "I READ ", "another message than messages[1]"}},
 		{"keeps", "toy/tool", []string{"turn 1: 1.events.txt", "~~~"}},
@@ -182,6 +190,12 @@ func TestBrokenFixtures(t *testing.T) {
 		{"no request of a turn without response", func(_ *testing.T, m fstest.MapFS) { delete(m, dir+"/3.request.json") }, "3.request.json: is missing"},
 		{"no history", func(_ *testing.T, m fstest.MapFS) { delete(m, dir+"/history.json") }, "history.json: is missing; write the conversation"},
 		{"misspelt field", func(t *testing.T, m fstest.MapFS) { replace(t, m, dir+"/history.json", `"model"`, `"modle"`) }, "unknown field"},
+		{"refused and sent", func(_ *testing.T, m fstest.MapFS) { m[dir+"/1.refusal.txt"] = file("") },
+			"1.refusal.txt: turn 1 has a request or a response beside it; remove it or them"},
+		{"refused without need", func(_ *testing.T, m fstest.MapFS) {
+			delete(m, dir+"/3.request.json")
+			m[dir+"/3.refusal.txt"] = file("")
+		}, "turn 3: the request can be encoded; remove 3.refusal.txt"},
 		{"two responses", func(_ *testing.T, m fstest.MapFS) { m[dir+"/1.response.json"] = file("{}") }, "two responses"},
 		{"head without response", func(_ *testing.T, m fstest.MapFS) { m[dir+"/3.response.head"] = file("200") }, "no response of turn 3"},
 		{"events without response", func(_ *testing.T, m fstest.MapFS) { m[dir+"/3.events.txt"] = file("") }, "no response of turn 3"},
@@ -261,6 +275,9 @@ func copyDir(t *testing.T, dir string) string {
 		if strings.HasSuffix(name, ".request.json") || strings.HasSuffix(name, ".events.txt") || strings.HasSuffix(name, "notes.txt") {
 			continue
 		}
+		if strings.HasSuffix(name, ".refusal.txt") {
+			f.Data = nil // it says that there is to be one
+		}
 		to := filepath.Join(tmp, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			t.Fatal(err)
@@ -273,7 +290,7 @@ func copyDir(t *testing.T, dir string) string {
 }
 
 func TestUpdate(t *testing.T) {
-	for _, dir := range []string{"toy/tool", "toy/error", "toy/refused", "toy/whole", "toy/cut", "toy/crlf"} {
+	for _, dir := range []string{"toy/tool", "toy/error", "toy/refused", "toy/whole", "toy/cut", "toy/crlf", "toy/unsendable"} {
 		t.Run(dir, func(t *testing.T) {
 			tmp := copyDir(t, dir)
 			stale := filepath.Join(tmp, filepath.FromSlash(dir), "notes.txt")
@@ -423,8 +440,16 @@ func TestLoad(t *testing.T) {
 	if second.Status != 200 || second.Framing != wire.FramingSSE || !slices.Equal(second.Header, wantHeader) {
 		t.Errorf("turn 2 is %d %s %v", second.Status, second.Framing, second.Header)
 	}
-	if f.Turns[2].Response != nil || f.Turns[2].RequestBody == nil {
-		t.Error("turn 3 has a response or no request")
+	if f.Turns[2].Response != nil || f.Turns[2].RequestBody == nil || f.Turns[2].Refusal != nil {
+		t.Error("turn 3 has a response, no request or a refusal")
+	}
+	f, err = golden.Load(os.DirFS("testdata"), "toy/unsendable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const refusal = "messages[2].parts[1] the toy cannot read it (say it in words)\n- \"sums\\nup\"\n"
+	if turn := f.Turns[1]; turn.RequestBody != nil || string(turn.Refusal) != refusal {
+		t.Errorf("turn 2 is refused with %q", turn.Refusal)
 	}
 }
 

@@ -16,12 +16,27 @@ import (
 // A whole document is an array of them. With bug it breaks one promise.
 type toy struct {
 	bug      string
-	decoders *atomic.Int64 // for the bug "state"
+	decoders *atomic.Int64 // for the bugs that count
 }
 
 func (toy) Protocol() string { return "toy" }
 
-func (toy) Check(*wire.Request) []wire.Finding { return nil }
+// Check refuses what another protocol left in its own words.
+func (c toy) Check(r *wire.Request) []wire.Finding {
+	var found wire.Findings
+	for i := range r.Messages {
+		for j := range r.Messages[i].Parts {
+			if r.Messages[i].Parts[j].Kind == wire.PartOpaque {
+				found = append(found, wire.Finding{Path: "messages[" + strconv.Itoa(i) + "].parts[" + strconv.Itoa(j) + "]",
+					Rule: "the toy cannot read it", Remedy: "say it in words"})
+			}
+		}
+	}
+	if len(found) > 0 {
+		found = append(found, wire.Finding{Rule: "sums\nup"})
+	}
+	return found
+}
 
 func (c toy) Encode(call *wire.Call, r *wire.Request) error {
 	if c.bug != "dirty" {
@@ -54,6 +69,21 @@ func (c toy) Encode(call *wire.Call, r *wire.Request) error {
 		_ = append(r.Messages[0].Parts, wire.TextPart("more"))
 	case "refuse":
 		return wire.Findings{{Rule: "nothing can be sent"}}
+	case "other refusals":
+		if n := c.decoders.Add(1); n > 1 {
+			return wire.Findings{{Rule: "refused " + strconv.FormatInt(n, 10) + " times"}}
+		}
+	case "no findings":
+		return errors.New("no idea")
+	}
+	if found := c.Check(r); found != nil && c.bug != "send all" {
+		switch c.bug {
+		case "find more":
+			found = append(found, wire.Finding{Path: "model", Rule: "is dull"})
+		case "edit and refuse":
+			r.Messages[0].Parts[0].Text += "!"
+		}
+		return wire.Findings(found)
 	}
 	for _, h := range head {
 		b = append(b, quote(h[0])+":"+quote(h[1])+","...)
