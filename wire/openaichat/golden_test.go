@@ -3,6 +3,7 @@ package openaichat_test
 import (
 	"flag"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/handwire/handwire/golden"
@@ -11,40 +12,57 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
+// goldenRoot is where the fixtures are; those of a profile are behind a dash and
+// its name.
+const goldenRoot = "../../golden/testdata/" + openaichat.Protocol
+
 // TestGolden checks the table of scenarios and every further fixture of the
 // protocol: the bytes of the requests, the events of the responses, and both
 // under every split and cut.
 func TestGolden(t *testing.T) {
-	const dir = "../../golden/testdata/" + openaichat.Protocol
-	golden.CheckTable(t, openaichat.Codec{}, os.DirFS(dir), &golden.Options{Update: *update, Dir: dir})
+	golden.CheckTable(t, openaichat.Codec{}, os.DirFS(goldenRoot), &golden.Options{Update: *update, Dir: goldenRoot})
 }
 
-// TestGoldenProfiles checks the fixtures of the servers that depart from OpenAI,
-// above all what goes back of the reasoning.
-func TestGoldenProfiles(t *testing.T) {
-	for _, server := range []struct {
-		name    string
-		profile openaichat.Profile
-	}{
+// vendorProfile is a profile of the package, and the end of the name of the
+// folder with its fixtures.
+type vendorProfile struct {
+	name    string
+	profile openaichat.Profile
+}
+
+// root is the folder with the fixtures.
+func (v *vendorProfile) root() string { return goldenRoot + "-" + v.name }
+
+// vendorProfiles are all the profiles that depart from OpenAI. A further one
+// needs its row here and a fixture for each switch that it turns; the tests say
+// which are missing.
+func vendorProfiles() []vendorProfile {
+	return []vendorProfile{
 		{"zai", openaichat.ZAI()},
 		{"deepseek", openaichat.DeepSeek()},
 		{"openrouter", openaichat.OpenRouter()},
-	} {
-		root := "../../golden/testdata/" + openaichat.Protocol + "-" + server.name
-		fsys := os.DirFS(root)
-		dirs, err := golden.List(fsys)
+	}
+}
+
+// check checks one of the fixtures under the profile.
+func (v *vendorProfile) check(t *testing.T, dir string) {
+	golden.Check(t, openaichat.Codec{Profile: v.profile}, os.DirFS(v.root()), dir, &golden.Options{
+		Update: *update, Dir: v.root(), Moving: []string{`,"cache_control":{"type":"ephemeral"}`},
+	})
+}
+
+// TestGoldenProfiles checks whole conversations with the servers that depart from
+// OpenAI. TestProfileFixtures has those for one switch each.
+func TestGoldenProfiles(t *testing.T) {
+	for _, v := range vendorProfiles() {
+		dirs, err := golden.List(os.DirFS(v.root()))
 		if err != nil {
-			t.Fatal(err)
-		}
-		if len(dirs) == 0 {
-			t.Errorf("%s: there are no fixtures", root)
+			t.Errorf("%s: %v", v.name, err)
 		}
 		for _, dir := range dirs {
-			t.Run(server.name+"/"+dir, func(t *testing.T) {
-				golden.Check(t, openaichat.Codec{Profile: server.profile}, fsys, dir, &golden.Options{
-					Update: *update, Dir: root, Moving: []string{`,"cache_control":{"type":"ephemeral"}`},
-				})
-			})
+			if !strings.HasPrefix(dir, switchFolder) {
+				t.Run(v.name+"/"+dir, func(t *testing.T) { v.check(t, dir) })
+			}
 		}
 	}
 }

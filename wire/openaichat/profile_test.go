@@ -14,17 +14,18 @@ import (
 
 // profiles are the profiles of vendors, and some that a program may write.
 func profiles() map[string]openaichat.Profile {
-	return map[string]openaichat.Profile{
-		"openai":     openaichat.OpenAI(),
-		"zai":        openaichat.ZAI(),
-		"deepseek":   openaichat.DeepSeek(),
-		"openrouter": openaichat.OpenRouter(),
+	all := map[string]openaichat.Profile{
+		"openai": openaichat.OpenAI(),
 		"mistral": {MaxTokens: openaichat.MaxTokens, System: openaichat.SystemSystem, SystemFirst: true, AnyModel: true, Replay: openaichat.ReplayChunks,
 			NullContent: openaichat.ContentEmpty, IDs: openaichat.IDs9, ToolName: true, AssistantAfterTools: true, NoStreamOptions: true, NoCustom: true},
 		"minimax": {Thinking: openaichat.ThinkingAdaptive, Replay: openaichat.ReplayTags, ToolChoice: openaichat.ToolChoicesUnsaid, NoStrict: true, NoParallel: true,
 			NoPenalties: true, NoSeed: true, NoCustom: true, ThinkTags: true, NullContent: openaichat.ContentOmit},
 		"vllm": {AnyModel: true, Thinking: openaichat.ThinkingTemplate, Replay: openaichat.ReplayField, TopK: true, IDs: openaichat.IDsAny, NoCustom: true, NoFiles: true},
 	}
+	for _, v := range vendorProfiles() {
+		all[v.name] = v.profile
+	}
+	return all
 }
 
 // switchCase shows what one field of a profile changes: the body with the zero
