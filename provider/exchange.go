@@ -95,7 +95,7 @@ func (x *exchange) receive(d *delivery) *wire.Error {
 		return e
 	}
 	dec := x.c.codec.NewDecoder(wire.Head{Status: x.resp.StatusCode, Framing: framing, Get: x.header})
-	for ev, err := range stream.Read(src, &decoder{dec, x}, framing, x.c.stream) {
+	for ev := range stream.Read(src, &decoder{dec, x}, framing, x.c.stream) {
 		if ev.Kind != wire.EventEnd {
 			if ev.IsPart() {
 				x.watch.content()
@@ -116,17 +116,21 @@ func (x *exchange) receive(d *delivery) *wire.Error {
 			reusable = end.Cause == wire.CauseFinished || end.Cause == wire.CauseVendor
 			if end.Err != nil {
 				end.Err = x.described(end.Err)
-				err, e = end.Err, end.Err
+				e = end.Err
 			} else {
 				x.c.retry.Budget.Succeeded()
 			}
 			ev.End = &end
 		}
-		if e != nil && !d.begun {
-			d.end = ev
-		} else {
+		switch {
+		case e == nil:
+			d.last(ev, nil)
+		case d.begun:
+			x.traceFailure(e, false, 0)
+			d.last(ev, e)
 			e = nil
-			d.last(ev, err)
+		default:
+			d.end = ev
 		}
 		if reusable {
 			x.drain()

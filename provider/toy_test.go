@@ -19,9 +19,9 @@ import (
 )
 
 // toy is a codec of one text part. Its blocks are JSON objects: {"start":"id"},
-// {"text":"…"}, {"odd":"…"}, {"other":…}, {"usage":…}, {"error":"…"},
-// {"stop":true}. A start may have a model; a stop, a finish, a detail and vendor
-// data. A whole body is {"text":"…","stop":true} or {"error":"…"}.
+// {"text":"…"}, {"odd":"…"}, {"other":…}, {"usage":…}, {"error":"…"}, whose text
+// may be the name of a class, {"stop":true}. A start may have a model; a stop, a
+// finish, a detail and vendor data. A whole body is {"text":"…","stop":true} or {"error":"…"}.
 type toy struct {
 	path    string
 	framing wire.Framing
@@ -73,6 +73,16 @@ func (toy) Check(r *wire.Request) []wire.Finding {
 	return nil
 }
 
+// toyClass is the class of the errors whose type or text is its name.
+func toyClass(word string) wire.Class {
+	switch c := wire.Class(word); c {
+	case wire.ClassAuth, wire.ClassPermission, wire.ClassBadRequest, wire.ClassNotFound, wire.ClassOverflow, wire.ClassRateLimit,
+		wire.ClassQuota, wire.ClassOverloaded, wire.ClassServer, wire.ClassTimeout, wire.ClassContentFilter:
+		return c
+	}
+	return ""
+}
+
 func (t toy) NewDecoder(h wire.Head) wire.Decoder { return &toyDecoder{head: h, gave: t.gave} }
 
 func (toy) DecodeError(h wire.Head, body []byte) *wire.Error {
@@ -86,6 +96,7 @@ func (toy) DecodeError(h wire.Head, body []byte) *wire.Error {
 	}
 	if json.Unmarshal(body, &b) == nil && b.Error.Message != "" {
 		e.Type, e.Message, e.Code = b.Error.Type, b.Error.Message, string(b.Error.Code)
+		e.Class = toyClass(e.Type)
 	} else {
 		e.Message, e.Body = http.StatusText(h.Status), string(body[:min(len(body), 200)])
 	}
@@ -145,7 +156,8 @@ func (d *toyDecoder) Decode(dst []wire.Event, name string, data []byte) (evs []w
 	}
 	switch {
 	case b.Error != nil:
-		return d.close(dst, &wire.Error{Cause: wire.CauseVendor, Message: strings.Trim(string(b.Error), `"`)})
+		word := strings.Trim(string(b.Error), `"`)
+		return d.close(dst, &wire.Error{Cause: wire.CauseVendor, Class: toyClass(word), Message: word})
 	case b.Stop:
 		dst, _ = d.close(d.start(dst, "", ""), nil)
 		d.end.VendorFinish, d.end.Detail = b.Finish, b.Detail

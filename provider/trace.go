@@ -19,7 +19,8 @@ type Trace struct {
 	Request func(TraceRequest)
 	// Response is called when the head of a response is there.
 	Response func(TraceResponse)
-	// Failed is called when an attempt has failed, and another follows or not.
+	// Failed is called when an attempt has failed, whether or not another
+	// follows.
 	Failed func(TraceFailure)
 }
 
@@ -48,8 +49,8 @@ type TraceResponse struct {
 	After time.Duration
 }
 
-// TraceFailure is an attempt that failed before any part of its answer was
-// handed out, or the failure of the whole.
+// TraceFailure is the end of an attempt that failed. One that the caller left, or
+// cancelled, counts as failed if there was an error to hand out.
 type TraceFailure struct {
 	Attempt int
 	Err     *wire.Error
