@@ -211,8 +211,8 @@ func (w *watch) stop() {
 func (w *watch) reading() { w.since.Store(int64(time.Since(w.began))) }
 
 func (w *watch) read() {
-	w.stalled.Add(int64(time.Since(w.began)) - w.since.Load())
-	w.since.Store(none)
+	since := w.since.Swap(none) // first, so that no moment counts twice
+	w.stalled.Add(int64(time.Since(w.began)) - since)
 }
 
 // content says that there was some.
