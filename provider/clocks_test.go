@@ -125,7 +125,7 @@ func TestClocks(t *testing.T) {
 		{"any byte counts", provider.Clocks{Bytes: 100 * time.Millisecond}, pacedBody(true, append(append([]step{{0, sse(hi)}}, every(50*time.Millisecond, ":", 10)...), step{50 * time.Millisecond, "\n" + sse(stop)})...), "", "", never},
 		{"just in time", provider.Clocks{Bytes: time.Second}, pacedBody(true, step{999 * time.Millisecond, sse(hi)}, step{999 * time.Millisecond, sse(stop)}), "", "", never},
 
-		{"content, default", provider.Clocks{}, pacedBody(false, every(time.Minute, comment, 100)...), wire.CauseStalled, provider.ClockContent, 10 * time.Minute},
+		{"content, default", provider.Clocks{}, pacedBody(false, every(59*time.Second, comment, 100)...), wire.CauseStalled, provider.ClockContent, 10 * time.Minute},
 		{"content", provider.Clocks{Content: time.Minute}, pacedBody(false, append([]step{{time.Second, sse(hi)}}, every(7*time.Second, comment, 100)...)...), wire.CauseStalled, provider.ClockContent, 61 * time.Second},
 		{"content, other events", provider.Clocks{Content: time.Minute}, pacedBody(false, every(7*time.Second, other, 100)...), wire.CauseStalled, provider.ClockContent, time.Minute},
 		{"content, usage", provider.Clocks{Content: time.Minute}, pacedBody(false, every(7*time.Second, usage, 100)...), wire.CauseStalled, provider.ClockContent, time.Minute},
