@@ -433,7 +433,7 @@ func TestStatusErrors(t *testing.T) {
 		{"request id", 500, "X-Request-Id: r-9", "application/json", vendor, []string{"r-9"}},
 		{"key refused", 401, "", "application/json", vendor, []string{"H_API_KEY"}},
 		{"key not allowed", 403, "", "application/json", vendor, []string{"H_API_KEY", "may"}},
-		{"not found", 404, "", "application/json", vendor, []string{"model", "/v1/messages"}},
+		{"not found", 404, "", "application/json", vendor, []string{"model", "/v1/messages", "speaks toy"}},
 		{"no POST", 405, "", "text/plain", "", []string{"/v1/messages", "POST"}},
 		{"too large", 413, "", "text/plain", "", []string{"bytes"}},
 		{"page", 404, "", "text/html", "<html>", []string{"web page"}},
@@ -463,6 +463,32 @@ func TestStatusErrors(t *testing.T) {
 		c := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.APIKey = "" })
 		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseVendor, "no key was sent", "APIKey")
 	})
+	for _, tt := range []struct {
+		name, message string
+		status        int
+		tools, hint   bool
+	}{
+		{"no tools there", "m1 does not support tools", 400, true, true},
+		{"nor here", "No endpoints found that support tool use", 404, true, true},
+		{"must be enabled", `\"auto\" tool choice requires --enable-auto-tool-choice`, 400, true, true},
+		{"functions", "Function calling is not enabled for this model", 422, true, true},
+		{"no tools were sent", "m1 does not support tools", 400, false, false},
+		{"about something else", "the tool t1 has no result", 400, true, false},
+		{"another status", "m1 does not support tools", 500, true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := text("q")
+			if tt.tools {
+				r.Tools = []wire.Tool{{Name: "f"}}
+			}
+			srv := serve(t, answer(tt.status, "application/json", `{"error":{"message":"`+tt.message+`"}}`))
+			e := read(t, newClient(t, srv.URL), limited(t), r).err
+			wantError(t, e, wire.CauseVendor)
+			if strings.Contains(e.Hint, "has tools") != tt.hint {
+				t.Errorf("hint %q", e.Hint)
+			}
+		})
+	}
 	t.Run("an encoded body is not quoted", func(t *testing.T) {
 		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
@@ -525,7 +551,7 @@ func TestStreamErrors(t *testing.T) {
 	})
 	t.Run("protocol", func(t *testing.T) {
 		srv := serve(t, answer(200, "text/event-stream", sse(hi, "no json")))
-		wantError(t, read(t, newClient(t, srv.URL), limited(t), text("q")).err, wire.CauseProtocol, "no JSON")
+		wantError(t, read(t, newClient(t, srv.URL), limited(t), text("q")).err, wire.CauseProtocol, "no JSON", "speaks toy at /v1/messages")
 	})
 	t.Run("limit", func(t *testing.T) {
 		srv := serve(t, answer(200, "text/event-stream", sse(hi, `{"text":"`+strings.Repeat("x", 200)+`"}`)))

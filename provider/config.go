@@ -2,11 +2,9 @@ package provider
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/handwire/handwire/retry"
 	"github.com/handwire/handwire/wire"
@@ -43,7 +41,8 @@ type Config struct {
 	// HTTP sends the requests. Nil is a client of our own, with the settings
 	// of [http.DefaultTransport]. A given one is copied and never modified:
 	// its transport, cookies and timeout are used as they are, its redirects
-	// are not followed.
+	// are not followed. This is the place for a proxy other than the
+	// environment's, for certificates and for limits of connections.
 	HTTP *http.Client
 	// Header is added to every request. A name that the codec or the request
 	// sets too is sent once, with the values joined by commas. A header whose
@@ -197,21 +196,4 @@ func newClient(cfg Config) (*Client, *wire.Error) {
 		c.stream = &opts
 	}
 	return c, nil
-}
-
-// newTransport returns a transport of our own.
-func newTransport() *http.Transport {
-	if t, ok := http.DefaultTransport.(*http.Transport); ok && t != nil {
-		return t.Clone()
-	}
-	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer.DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          100,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -194,6 +193,9 @@ func (x *exchange) described(e *wire.Error) *wire.Error {
 	if d.RequestID == "" {
 		d.RequestID = x.requestID()
 	}
+	if d.Cause == wire.CauseProtocol && d.Hint == "" {
+		d.Hint = "check that the server speaks " + x.c.codec.Protocol() + " at " + x.req.URL.EscapedPath()
+	}
 	return x.c.auth().mask.error(&d)
 }
 
@@ -221,7 +223,7 @@ func (x *exchange) failure(err error, cause wire.Cause) *wire.Error {
 	if e := x.interrupted(err); e != nil {
 		return e
 	}
-	return wire.AsError(withoutURL(err), cause)
+	return wire.AsError(told(err), cause)
 }
 
 // interrupted returns the error of an attempt that was cancelled or whose time
@@ -240,18 +242,6 @@ func (x *exchange) interrupted(seen error) *wire.Error {
 		}
 	}
 	return nil
-}
-
-// withoutURL returns what is inside of an error that prints a URL with its
-// query.
-func withoutURL(err error) error {
-	for {
-		var ue *url.Error
-		if !errors.As(err, &ue) || ue.Err == nil {
-			return err
-		}
-		err = ue.Err
-	}
 }
 
 // decoder keeps an exchange that was cancelled from decoding what is buffered

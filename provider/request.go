@@ -2,11 +2,9 @@ package provider
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -22,7 +20,8 @@ type request struct {
 	call    wire.Call
 	url     *url.URL
 	began   time.Time
-	attempt int // of the one that runs, from 1
+	attempt int  // of the one that runs, from 1
+	tools   bool // the request has some
 }
 
 // prepare does all that can fail before anything is sent.
@@ -34,6 +33,7 @@ func (q *request) prepare(r *wire.Request, encode func(*wire.Call, *wire.Request
 	if e := q.c.auth().check(); e != nil {
 		return e
 	}
+	q.tools = r != nil && len(r.Tools) > 0
 	q.call.Body = make([]byte, 0, sizeOf(r))
 	q.url, e = q.c.encodeWith(encode, &q.call, r)
 	return e
@@ -248,16 +248,6 @@ func (x *exchange) vendorVerdict(e *wire.Error) bool {
 		status = http.StatusTooManyRequests // whatever number the vendor gave it
 	}
 	return retry.Status(status, x.resp.Header.Get)
-}
-
-// permanent reports whether a connection will fail the next time too.
-func permanent(err error) bool {
-	var cert *tls.CertificateVerificationError
-	var alert tls.AlertError
-	var record tls.RecordHeaderError
-	var dns *net.DNSError
-	return errors.As(err, &cert) || errors.As(err, &alert) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) ||
-		errors.As(err, &dns) && dns.IsNotFound
 }
 
 // delivery hands events out. What comes before the first part of an answer is

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -80,13 +81,13 @@ func (x *exchange) refusal() *wire.Error {
 		e.Err = readErr
 	}
 	if e.Hint == "" {
-		e.Hint = x.hint(text, encoding)
+		e.Hint = x.hint(e.Message, text, encoding)
 	}
 	return &e
 }
 
 // hint returns what to do about a response that refuses, "" if that is unknown.
-func (x *exchange) hint(text []byte, encoding string) string {
+func (x *exchange) hint(message string, text []byte, encoding string) string {
 	auth := x.c.auth()
 	path := x.req.URL.EscapedPath()
 	switch status := x.resp.StatusCode; {
@@ -100,14 +101,26 @@ func (x *exchange) hint(text []byte, encoding string) string {
 		return "check the key and what it may do: " + auth.hint
 	case isHTML(x.resp.Header.Get("Content-Type"), text):
 		return htmlHint
+	case x.tools && (status == 400 || status == 404 || status == 422) && deniesTools(message):
+		return "the request has tools: check that the model and the server take them"
 	case status == 404:
-		return "check the model, and the address, whose path is " + path
+		return "check the model, and the address, whose path is " + path + ", and that the server speaks " + x.c.codec.Protocol()
 	case status == 405:
 		return "check the address: its path " + path + " takes no POST"
 	case status == 413:
 		return "the request body has " + strconv.Itoa(len(x.call.Body)) + " bytes: send less"
 	}
 	return ""
+}
+
+// deniesTools reports whether a vendor's message may say that there can be no
+// tools.
+func deniesTools(message string) bool {
+	message = strings.ToLower(message)
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) })
+	}
+	return has("tool", "function") && has("support", "enable", "allow")
 }
 
 const (

@@ -365,7 +365,7 @@ func TestRun(t *testing.T) {
 			stderr: `agentctl: protocol_error: status 200: the response has the content type "text/html; charset=utf-8", which is no answer of a model: POST URL/v1/messages: ` +
 				`body "<!doctype html><title>Sign in</title>"; a web page answered: check the base URL, and what stands between here and the server` + "\n"},
 		{name: "no JSON in the stream", answers: list(answer("data: hello\n\n")), code: exitProtocol,
-			stderr: "agentctl: protocol_error: status 200: an event is not JSON: offset 0: expected a value: body \"hello\"\n"},
+			stderr: "agentctl: protocol_error: status 200: an event is not JSON: offset 0: expected a value: body \"hello\"; check that the server speaks anthropic-messages at /v1/messages\n"},
 		{name: "redirect", answers: list(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://elsewhere.example/v1/messages?key="+testKey, http.StatusTemporaryRedirect)
 		}), code: exitUsage, stderr: "agentctl: config: status 307: the server redirects to https://elsewhere.example; redirects are not followed, " +

@@ -1,0 +1,88 @@
+package provider
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// maxIdleConns is how many connections to one host are kept for later requests.
+// Net/http keeps two, which is little for a program that talks to one host.
+const maxIdleConns = 64
+
+// newTransport returns a transport of our own.
+func newTransport() *http.Transport {
+	if t, ok := http.DefaultTransport.(*http.Transport); ok && t != nil {
+		t = t.Clone()
+		t.MaxIdleConnsPerHost = maxIdleConns
+		return t
+	}
+	dialer := &net.Dialer{Timeout: DefaultConnect, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialer.DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          100,
+		MaxIdleConnsPerHost:   maxIdleConns,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	}
+}
+
+// ErrGoAway is in the chain of an error whose reason is that the server wound an
+// HTTP/2 connection up (GOAWAY) before the response was whole.
+var ErrGoAway = errors.New("the server wound the connection up")
+
+// StreamError is what [errors.As] finds in the chain of an error whose reason is
+// that the server broke one stream of an HTTP/2 connection off (RST_STREAM). The
+// other streams of the connection go on.
+type StreamError struct {
+	StreamID uint32
+	// Code is the error code of RFC 9113, such as 2, INTERNAL_ERROR.
+	Code uint32
+	// Cause is a further reason, nil if there is none.
+	Cause error
+}
+
+// Error tells the stream and the code.
+func (e StreamError) Error() string {
+	return fmt.Sprintf("HTTP/2 stream %d was broken off with the code %d", e.StreamID, e.Code)
+}
+
+// told returns an error of the transport with what callers can ask for, and
+// without a URL. Net/http finds a [StreamError] in its own error by itself.
+func told(err error) error {
+	err = withoutURL(err)
+	if strings.Contains(err.Error(), "server sent GOAWAY") && !errors.Is(err, ErrGoAway) {
+		return fmt.Errorf("%w: %w", ErrGoAway, err)
+	}
+	return err
+}
+
+// withoutURL returns what is inside of an error that prints a URL with its
+// query.
+func withoutURL(err error) error {
+	for {
+		var ue *url.Error
+		if !errors.As(err, &ue) || ue.Err == nil {
+			return err
+		}
+		err = ue.Err
+	}
+}
+
+// permanent reports whether a connection will fail the next time too.
+func permanent(err error) bool {
+	var cert *tls.CertificateVerificationError
+	var alert tls.AlertError
+	var record tls.RecordHeaderError
+	var dns *net.DNSError
+	return errors.As(err, &cert) || errors.As(err, &alert) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) ||
+		errors.As(err, &dns) && dns.IsNotFound
+}
