@@ -28,6 +28,11 @@ type call struct {
 	pending  []byte   // arguments that came before the name
 	args     scan
 	facts    codec.Members // what becomes the part's Vendor
+
+	// Of a call of an unknown type, whose name is that type:
+	opaque *block
+	size   int // bytes of its pieces
+	after  int // function calls that had begun before it
 }
 
 // callNote are the things that are told once of a call.
@@ -227,7 +232,13 @@ func (d *decoder) toolCall(dst []wire.Event, v jsonw.Value, ch *chunk) ([]wire.E
 	case e.typ == "custom":
 		e.free = true
 	case e.typ != "" && e.typ != "function":
-		return d.opaqueCall(dst, v, &e)
+		return d.opaqueCall(dst, d.findOpaque(&e), v, &e)
+	}
+	if len(d.opaques) > 0 && e.typ == "" {
+		e.name = function.Get("name").Str() + custom.Get("name").Str()
+		if c := d.findOpaque(&e); c != nil {
+			return d.opaqueCall(dst, c, v, &e)
+		}
 	}
 	body, args := function, "arguments"
 	if e.free {
@@ -289,17 +300,6 @@ func (d *decoder) functionCall(dst []wire.Event, v jsonw.Value, ch *chunk) ([]wi
 		dst = c.odd(dst, notedOldForm, wire.NoteConverted, "a function_call, the form before tool calls, became a tool call")
 	}
 	return d.callArgs(dst, c, &e), nil
-}
-
-// opaqueCall keeps a call of an unknown type as it is.
-func (d *decoder) opaqueCall(dst []wire.Event, v jsonw.Value, e *entry) ([]wire.Event, error) {
-	if d.opaque >= maxCalls {
-		return dst, tooManyCalls()
-	}
-	d.opaque++
-	d.forms.odd = true
-	p := &part{kind: wire.PartOpaque}
-	return d.startPart(dst, p, &wire.Part{Name: strings.Clone(e.typ), ID: strings.Clone(e.id), Vendor: strings.Clone(string(v))}), nil
 }
 
 func tooManyCalls() *wire.Error {
@@ -432,6 +432,9 @@ func (d *decoder) state(c *call) callState {
 
 // end finishes a call: what is to be told about it, and arguments if none came.
 func (c *call) end(dst []wire.Event, data *wire.Part, s callState) []wire.Event {
+	if c.opaque != nil {
+		return c.endOpaque(dst, data, s)
+	}
 	switch none := c.args.n == 0 && c.high == 0; {
 	case data.Partial:
 	case none && !s.over:

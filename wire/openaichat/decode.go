@@ -41,7 +41,7 @@ type decoder struct {
 	field     string   // the member that the reasoning came in
 	details   []detail // of the reasoning
 	calls     []*call
-	opaque    int // calls of unknown types
+	opaques   []*call // of unknown types
 	thinking  thinker
 
 	usage    usage
@@ -588,7 +588,7 @@ func (d *decoder) finished(dst []wire.Event) ([]wire.Event, error) {
 			dst = d.emit(dst, p, replacement)
 		}
 	}
-	if d.promised() && len(d.calls)+d.opaque == 0 {
+	if d.promised() && len(d.calls)+len(d.opaques) == 0 {
 		if !d.text.begun && !d.refusal.begun && len(d.audio.List) == 0 {
 			return d.fail(dst, &wire.Error{Cause: wire.CauseProtocol, Message: "the finish reason " + strconv.Quote(d.finish) + " tells of a tool call, and there was neither a call nor a text"})
 		}
@@ -622,7 +622,7 @@ func (d *decoder) finishReason() (wire.FinishReason, wire.Class) {
 		switch {
 		case d.refusal.begun:
 			finish = wire.FinishRefusal
-		case len(d.calls)+d.opaque > 0:
+		case len(d.calls)+len(d.opaques) > 0:
 			finish = wire.FinishToolCall
 		default:
 			finish = wire.FinishStop
@@ -741,7 +741,7 @@ func (d *decoder) endPart(dst []wire.Event, p *part, partial bool) []wire.Event 
 		data.Vendor = d.reasoningFacts()
 	}
 	ev := wire.Event{Kind: wire.EventPartEnd, Part: p.kind, Index: p.index}
-	if data.Partial || data.Vendor != "" {
+	if data.Partial || data.Vendor != "" || data.ID != "" {
 		ev.Data = &data
 	}
 	return append(dst, ev)

@@ -268,7 +268,7 @@ var decodeCases = []decodeCase{
 	{
 		name:   "a call of an unknown type",
 		events: []string{tc(`{"index":0,"id":"x","type":"mcp","mcp":{"server":"s"}}`), oc(`{}`, "tool_calls"), evDone},
-		want:   []string{"start c1 m", `+0 opaque id=x name=mcp vendor={"index":0,"id":"x","type":"mcp","mcp":{"server":"s"}}`, "-0 opaque", "end finished tool_call (tool_calls)"},
+		want:   []string{"start c1 m", "+0 opaque id=x name=mcp", `-0 opaque vendor={"id":"x","type":"mcp","mcp":{"server":"s"}}`, "end finished tool_call (tool_calls)"},
 	},
 	{
 		name:   "the older function call",
