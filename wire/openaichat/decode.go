@@ -539,7 +539,15 @@ func (d *decoder) startPart(dst []wire.Event, p *part, data *wire.Part) []wire.E
 }
 
 func (d *decoder) addUsage(dst []wire.Event, u jsonw.Value) []wire.Event {
-	if !u.IsObject() || !d.usage.add(u) {
+	if !u.IsObject() {
+		return dst
+	}
+	changed := d.usage.add(u)
+	if d.usage.over == 1 {
+		d.usage.over++
+		dst = note(dst, wire.NoteDropped, "usage", "of the vendor's usage object only "+strconv.Itoa(maxUsage)+" bytes are kept")
+	}
+	if !changed {
 		return dst
 	}
 	return append(dst, wire.Event{Kind: wire.EventUsage, Usage: d.usage.snapshot()})

@@ -16,16 +16,48 @@ type usage struct {
 
 	prompt, read, written, completion, reasoning, total wire.Count
 
-	last   string        // the vendor's object that was taken last
+	last   string        // the vendor's object that was taken last, "" if it was too large to be kept
 	merged codec.Members // all of them
+	size   int           // of merged, about
+	over   int           // something was too large to be kept: 1, and 2 once that was told
+}
+
+// maxUsage is how many bytes of the vendor's usage object are kept.
+const maxUsage = 16 << 10
+
+// keep keeps a member of the vendor's object and reports whether that is another
+// one than before; counts says that it may replace what was there.
+func (u *usage) keep(name string, v jsonw.Value, counts bool) bool {
+	f := u.merged.Find(name)
+	more := len(v)
+	switch {
+	case f == nil:
+		more += len(name) + 4
+	case string(f.Raw) == string(v) || v == "0" || !counts:
+		return false
+	default:
+		more -= len(f.Raw)
+	}
+	if more > 0 && u.size+more > maxUsage {
+		u.over = max(u.over, 1)
+		return false
+	}
+	u.size += more
+	if f == nil {
+		f = u.merged.At(name)
+	}
+	f.Raw = append(f.Raw[:0], v...)
+	return true
 }
 
 // add takes a usage object and reports whether it said anything new.
 func (u *usage) add(obj jsonw.Value) bool {
-	if string(obj) == u.last {
+	if u.last != "" && string(obj) == u.last {
 		return false
 	}
-	u.last = strings.Clone(string(obj))
+	if u.last = ""; len(obj) <= maxUsage {
+		u.last = strings.Clone(string(obj))
+	}
 	changed, counts := false, true
 	if p, c, t := obj.Get("prompt_tokens"), obj.Get("completion_tokens"), obj.Get("total_tokens"); p == "0" && c == "0" && (t == "0" || t.IsNull()) {
 		counts = false // a placeholder: no prompt is empty
@@ -35,8 +67,7 @@ func (u *usage) add(obj jsonw.Value) bool {
 		if v.IsNull() {
 			continue
 		}
-		if f := u.merged.At(m.Name()); len(f.Raw) == 0 || string(f.Raw) != string(v) && v != "0" && counts {
-			f.Raw = append(f.Raw[:0], v...)
+		if u.keep(m.Name(), v, counts) {
 			changed = true
 		}
 		if !counts {
@@ -44,37 +75,38 @@ func (u *usage) add(obj jsonw.Value) bool {
 		}
 		switch m.Name() {
 		case "prompt_tokens":
-			set(&u.prompt, v)
+			set(&changed, &u.prompt, v)
 		case "completion_tokens":
-			set(&u.completion, v)
+			set(&changed, &u.completion, v)
 		case "total_tokens":
-			set(&u.total, v)
+			set(&changed, &u.total, v)
 		case "cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens":
-			set(&u.read, v)
+			set(&changed, &u.read, v)
 		case "cache_creation_input_tokens", "cache_write_tokens":
-			set(&u.written, v)
+			set(&changed, &u.written, v)
 		case "reasoning_tokens":
-			set(&u.reasoning, v)
+			set(&changed, &u.reasoning, v)
 		case "prompt_tokens_details", "prompt_token_details":
 			for in := v.Members(); in.Next(); {
 				switch in.Name() {
 				case "cached_tokens":
-					set(&u.read, in.Value())
+					set(&changed, &u.read, in.Value())
 				case "cache_write_tokens", "cache_creation_input_tokens", "cache_creation_tokens":
-					set(&u.written, in.Value())
+					set(&changed, &u.written, in.Value())
 				}
 			}
 		case "completion_tokens_details":
-			set(&u.reasoning, v.Get("reasoning_tokens"))
+			set(&changed, &u.reasoning, v.Get("reasoning_tokens"))
 		}
 	}
 	return changed
 }
 
 // set replaces a count by a number that says something.
-func set(c *wire.Count, v jsonw.Value) {
-	if n, ok := v.Int(); ok && (n > 0 || n == 0 && !c.Known()) {
+func set(changed *bool, c *wire.Count, v jsonw.Value) {
+	if n, ok := v.Int(); ok && (n > 0 || n == 0 && !c.Known()) && *c != wire.CountOf(n) {
 		*c = wire.CountOf(n)
+		*changed = true
 	}
 }
 

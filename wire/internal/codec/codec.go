@@ -142,9 +142,9 @@ type Member struct {
 // longList is how many members are searched one by one.
 const longList = 32
 
-// At returns the member of this name, a new one without a value if there is
-// none. The pointer is good until the next call.
-func (m *Members) At(name string) *Member {
+// Find returns the member of this name, nil if there is none. The pointer is good
+// until a member is added.
+func (m *Members) Find(name string) *Member {
 	if m.index == nil {
 		for i := range m.List {
 			if m.List[i].Name == name {
@@ -153,6 +153,15 @@ func (m *Members) At(name string) *Member {
 		}
 	} else if i, ok := m.index[name]; ok {
 		return &m.List[i]
+	}
+	return nil
+}
+
+// At returns the member of this name, a new one without a value if there is
+// none. The pointer is good until the next call.
+func (m *Members) At(name string) *Member {
+	if f := m.Find(name); f != nil {
+		return f
 	}
 	name = strings.Clone(name)
 	m.List = append(m.List, Member{Name: name})
