@@ -3,6 +3,7 @@ package openaichat
 import (
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/codec"
@@ -27,6 +28,7 @@ type call struct {
 	last     int      // the last chunk that had a piece of it
 	pending  []byte   // arguments that came before the name
 	args     scan
+	again    []byte        // what came behind whole arguments and may be all of them once more
 	facts    codec.Members // what becomes the part's Vendor
 
 	// Of a call of an unknown type, whose name is that type:
@@ -51,6 +53,7 @@ const (
 // scan follows the arguments of a call as far as is needed to see that they are
 // whole, and that they come again.
 type scan struct {
+	head     [16]byte // the first bytes
 	n        int
 	sum      uint64
 	depth    int
@@ -76,6 +79,9 @@ func sumOf(sum uint64, s string) uint64 {
 func (a *scan) add(s string) {
 	if a.n == 0 {
 		a.sum = sumStart
+	}
+	if a.n < len(a.head) {
+		copy(a.head[a.n:], s)
 	}
 	a.n += len(s)
 	a.sum = sumOf(a.sum, s)
@@ -115,6 +121,13 @@ func (a *scan) complete() bool { return a.whole && !a.more && !a.junk }
 // repeats reports whether s is all of the arguments once more.
 func (a *scan) repeats(s string) bool {
 	return a.complete() && len(s) == a.n && sumOf(sumStart, s) == a.sum
+}
+
+// mayRepeat reports whether s may be the beginning of all of the arguments once
+// more, or all of it.
+func (a *scan) mayRepeat(s string) bool {
+	n := min(len(s), len(a.head))
+	return a.complete() && len(s) <= a.n && s[:n] == string(a.head[:n])
 }
 
 // entry is one entry of tool_calls. Its texts point into the caller's data.
@@ -400,13 +413,51 @@ func (d *decoder) argsText(dst []wire.Event, c *call, s string) []wire.Event {
 		return dst
 	}
 	if !c.free {
-		if c.args.repeats(s) {
-			return c.odd(dst, notedRepeat, wire.NoteRepaired, "its arguments came again as a whole, which was left out")
+		if c.args.complete() {
+			return d.behindArgs(dst, c, s)
 		}
 		c.args.add(s)
 	} else {
 		c.args.n += len(s)
 	}
+	return c.handOut(dst, s)
+}
+
+// behindArgs takes what comes behind whole arguments. Some servers give all of
+// them once more, in one piece or in several; what may be that is held back until
+// it is as long as they are.
+func (d *decoder) behindArgs(dst []wire.Event, c *call, s string) []wire.Event {
+	if len(c.again) > 0 {
+		c.again = append(c.again, s...)
+		s = unsafe.String(unsafe.SliceData(c.again), len(c.again))
+	}
+	switch {
+	case c.args.repeats(s):
+		c.again = nil
+		return c.odd(dst, notedRepeat, wire.NoteRepaired, "its arguments came again as a whole, which was left out")
+	case !c.args.mayRepeat(s):
+		c.again = nil
+		c.args.add(s)
+		return c.handOut(dst, s)
+	case len(c.again) == 0:
+		c.again = append(c.again, s...)
+	}
+	return dst
+}
+
+// flushArgs hands out what was held back and did not become a repetition.
+func (c *call) flushArgs(dst []wire.Event) []wire.Event {
+	if len(c.again) == 0 {
+		return dst
+	}
+	s := string(c.again)
+	c.again = nil
+	c.args.add(s)
+	return c.handOut(dst, s)
+}
+
+// handOut hands out arguments, once the call has a name.
+func (c *call) handOut(dst []wire.Event, s string) []wire.Event {
 	if !c.begun {
 		c.pending = append(c.pending, s...)
 		return dst

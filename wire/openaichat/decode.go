@@ -578,6 +578,7 @@ func (d *decoder) finished(dst []wire.Event) ([]wire.Event, error) {
 	}
 	for _, c := range d.calls {
 		if c.name == "" {
+			c.flushArgs(nil)
 			if finish != wire.FinishLength {
 				return d.fail(dst, &wire.Error{Cause: wire.CauseProtocol, Message: "a tool call has no name"})
 			}
@@ -707,6 +708,7 @@ func (d *decoder) fail(dst []wire.Event, err *wire.Error) ([]wire.Event, error) 
 	}
 	for _, c := range d.calls {
 		if len(c.pending) > 0 {
+			dst = c.flushArgs(dst)
 			dst = c.odd(dst, notedUnnamed, wire.NoteDropped, "a call without a name was cut off, with the arguments "+strconv.Quote(wire.Excerpt(c.pending)))
 		}
 	}
@@ -738,6 +740,9 @@ const replacement = "\uFFFD"
 
 // endPart ends a part, with the facts that its deltas did not carry.
 func (d *decoder) endPart(dst []wire.Event, p *part, partial bool) []wire.Event {
+	if p.call != nil {
+		dst = p.call.flushArgs(dst)
+	}
 	if p.high != 0 && !partial { // the other half never came
 		dst = append(dst, wire.Event{Kind: wire.EventDelta, Part: p.kind, Index: p.index, Delta: replacement})
 	}
