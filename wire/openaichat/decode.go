@@ -43,6 +43,7 @@ type decoder struct {
 	calls     []*call
 	opaques   []*call // of unknown types
 	thinking  thinker
+	retold    retold
 
 	usage    usage
 	chunks   int           // how many came, the one at hand included
@@ -419,6 +420,9 @@ func (d *decoder) delta(dst []wire.Event, v jsonw.Value, c *chunk) ([]wire.Event
 		}
 	}
 	dst = d.think(dst, &thought, details, c)
+	if d.retold.held != "" && (!empty(content) || !empty(calls)) { // the reasoning is over
+		dst = d.flushThought(dst)
+	}
 	dst = d.takeContent(dst, content, c)
 	switch {
 	case refusal.IsString():
@@ -500,9 +504,12 @@ func (d *decoder) takeContent(dst []wire.Event, v jsonw.Value, c *chunk) []wire.
 	return dst
 }
 
+// tags reports whether tags in the text mark the reasoning.
+func (d *decoder) tags() bool { return d.profile.ThinkTags || d.profile.ThoughtTags }
+
 // content hands out a piece of the answer's text.
 func (d *decoder) content(dst []wire.Event, v jsonw.Value, plain bool) []wire.Event {
-	if !d.profile.ThinkTags {
+	if !d.tags() {
 		return d.piece(dst, &d.text, v, plain)
 	}
 	s, high := d.texts.Text(d.text.high, v, plain)
@@ -586,11 +593,11 @@ func (d *decoder) finished(dst []wire.Event) ([]wire.Event, error) {
 		}
 	}
 	dst = d.begin(dst)
-	if d.profile.ThinkTags && d.text.high != 0 {
+	if d.tags() && d.text.high != 0 {
 		d.text.high = 0
 		dst = d.tagged(dst, replacement)
 	}
-	dst = d.flushTagged(dst)
+	dst = d.flushTagged(d.flushThought(dst))
 	for _, p := range [...]*part{&d.reasoning, &d.text, &d.refusal} {
 		if !p.begun && p.high != 0 { // half a character is all that came
 			p.high = 0
@@ -712,7 +719,7 @@ func (d *decoder) fail(dst []wire.Event, err *wire.Error) ([]wire.Event, error) 
 			dst = c.odd(dst, notedUnnamed, wire.NoteDropped, "a call without a name was cut off, with the arguments "+strconv.Quote(wire.Excerpt(c.pending)))
 		}
 	}
-	dst = d.closeParts(d.flushTagged(dst), true, false)
+	dst = d.closeParts(d.flushTagged(d.flushThought(dst)), true, false)
 	d.ended, d.err = true, err
 	end := &wire.Ending{Cause: err.Cause, VendorFinish: d.finish, Detail: d.detail, Err: err}
 	return append(dst, wire.Event{Kind: wire.EventEnd, End: end, Raw: d.facts()}), err

@@ -107,11 +107,12 @@
 //	Qwen        MaxTokens, Thinking: ThinkingQwen, ToolChoice: ToolChoicesPlain, ForcedChoice: ForcedWithoutThinking,
 //	            CacheControl, TopK, NoStrict, NoCustom, NoFiles
 //	MiniMax     Thinking: ThinkingAdaptive, Replay: ReplayTags, ThinkTags, ToolChoice: ToolChoicesUnsaid, NoStrict,
-//	            NoParallel, NoPenalties, NoSeed, NoCustom
+//	            NoParallel, NoPenalties, NoSeed, NoCustom; ReasoningPieces: PiecesGrowing for old models
+//	Gemini      ThoughtTags, NoCustom
 //	Mistral     MaxTokens, Replay: ReplayChunks, ToolChoice: ToolChoicesPlain, IDs: IDs9, ToolName,
 //	            NullContent: ContentEmpty, NoStreamOptions, NoSeed, NoCustom
 //	Groq        Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoStrict, NoCustom
-//	xAI         ToolChoice: ToolChoicesPlain, NoCustom, ReasoningApart
+//	xAI         ToolChoice: ToolChoicesPlain, NoCustom, ReasoningApart, ReasoningPieces: PiecesDoubled
 //	Cerebras    Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoPenalties, NoParallel, NoServiceTier, NoCacheKey, NoCustom
 //	Copilot     Replay: ReplayField, Members: reasoning_opaque
 //	vLLM, SGLang, llama.cpp

@@ -96,6 +96,11 @@ type Profile struct {
 
 	// ThinkTags takes <think>…</think> in the answer's text as reasoning.
 	ThinkTags bool
+	// ThoughtTags takes <thought>…</thought> in the answer's text as reasoning,
+	// and no other tags.
+	ThoughtTags bool
+	// ReasoningPieces says what the pieces of reasoning say again.
+	ReasoningPieces ReasoningPieces
 	// ReasoningApart says that completion_tokens leaves reasoning out.
 	ReasoningApart bool
 }
@@ -155,6 +160,20 @@ const (
 	ReplayDetails Replay = "details" // as reasoning_details, unmodified; without them in the field that it came in
 	ReplayTags    Replay = "tags"    // at the beginning of the text, between <think> and </think>
 	ReplayChunks  Replay = "chunks"  // as typed chunks of the content (Mistral)
+)
+
+// ReasoningPieces is what the pieces of reasoning in a stream say again.
+type ReasoningPieces string
+
+// The forms.
+const (
+	PiecesPlain ReasoningPieces = "" // each is new
+	// PiecesGrowing: each may hold all of the text so far, which is taken to be
+	// so if the first three pieces do. The second piece is held back until the
+	// third has come, or something else.
+	PiecesGrowing ReasoningPieces = "growing"
+	// PiecesDoubled: one that is exactly the one before it is left out.
+	PiecesDoubled ReasoningPieces = "doubled"
 )
 
 // ToolChoices is which choices of tools a server takes.

@@ -144,6 +144,10 @@ var decodeSwitches = []struct {
 }{
 	{"ThinkTags", openaichat.Profile{ThinkTags: true}, `{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"<think>a</think>b"},"finish_reason":"stop"}]}`,
 		func(r wire.Response) string { return r.Message.Reasoning() + "|" + r.Message.Text() }, [2]string{"|<think>a</think>b", "a|b"}},
+	{"ThoughtTags", openaichat.Profile{ThoughtTags: true}, `{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"<thought>a</thought>b<think>"},"finish_reason":"stop"}]}`,
+		func(r wire.Response) string { return r.Message.Reasoning() + "|" + r.Message.Text() }, [2]string{"|<thought>a</thought>b<think>", "a|b<think>"}},
+	{"ReasoningPieces", openaichat.Profile{ReasoningPieces: openaichat.PiecesDoubled}, `{"id":"c","model":"m","choices":[{"index":0,"delta":{"reasoning_content":"a"}},{"index":0,"delta":{"reasoning_content":"a"}},{"index":0,"delta":{"content":"b"},"finish_reason":"stop"}]}`,
+		func(r wire.Response) string { return r.Message.Reasoning() }, [2]string{"aa", "a"}},
 	{"ReasoningApart", openaichat.Profile{ReasoningApart: true}, `{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"b"},"finish_reason":"stop"}],` +
 		`"usage":{"prompt_tokens":1,"completion_tokens":2,"completion_tokens_details":{"reasoning_tokens":5}}}`,
 		func(r wire.Response) string { return r.Usage.OutputTokens.String() }, [2]string{"2", "7"}},

@@ -30,7 +30,7 @@ func (d *decoder) think(dst []wire.Event, texts *[len(reasoningFields)]jsonw.Val
 			if details == "" {
 				d.maybePlain(&d.reasoning, v)
 			}
-			dst = d.piece(dst, &d.reasoning, v, v.Plain())
+			dst = d.thought(dst, v)
 		case v != shown: // usually it is the same text under another name
 			dst = d.pass(dst, c)
 			fallthrough
@@ -80,12 +80,12 @@ func (d *decoder) takeDetail(dst []wire.Event, v jsonw.Value, show bool) []wire.
 		index = ""
 	}
 	if show && text.IsString() {
-		dst = d.piece(dst, &d.reasoning, text, text.Plain())
+		dst = d.thought(dst, text)
 	}
 	e := d.openDetail(name, index, empty(text), !empty(v.Get("signature")))
 	for m := v.Members(); m.Next(); {
 		switch f := m.Value(); {
-		case m.Name() == name && f.IsString():
+		case m.Name() == name && f.IsString() && !d.retold.growing:
 			e.facts.AppendText(name, f)
 		case !f.IsNull():
 			e.facts.Set(m.Name(), f)
@@ -145,6 +145,9 @@ func (d *decoder) reasoningFacts() string {
 const (
 	openTag  = "<think>"
 	closeTag = "</think>"
+	// Those of [Profile.ThoughtTags]:
+	openThought  = "<thought>"
+	closeThought = "</thought>"
 )
 
 // thinker knows where in a text with tags the decoder is.
@@ -156,31 +159,35 @@ type thinker struct {
 // tagged hands out a piece of a text in which tags mark the reasoning.
 func (d *decoder) tagged(dst []wire.Event, s string) []wire.Event {
 	t := &d.thinking
+	opener, closer := openTag, closeTag
+	if d.profile.ThoughtTags {
+		opener, closer = openThought, closeThought
+	}
 	if t.held != "" {
 		s, t.held = t.held+s, ""
 	}
 	for s != "" {
-		i, tag := strings.Index(s, closeTag), closeTag
+		i, tag := strings.Index(s, closer), closer
 		if !t.inside {
-			if j := strings.Index(s, openTag); j >= 0 && (i < 0 || j < i) {
-				i, tag = j, openTag
+			if j := strings.Index(s, opener); j >= 0 && (i < 0 || j < i) {
+				i, tag = j, opener
 			}
 		}
 		if i < 0 {
-			n := len(s) - max(overlap(s, closeTag), overlap(s, openTag))
+			n := len(s) - max(overlap(s, closer), overlap(s, opener))
 			t.held = s[n:]
 			return d.emit(dst, d.taggedPart(), s[:n])
 		}
 		p := d.taggedPart()
-		if tag == closeTag && !t.inside { // its opener was in the prompt
+		if tag == closer && !t.inside { // its opener was in the prompt
 			if d.text.begun {
-				dst = d.once(dst, notedCloser, "choices.delta.content", "a "+closeTag+" without its opener: the text before it was reasoning")
+				dst = d.once(dst, notedCloser, "choices.delta.content", "a "+closer+" without its opener: the text before it was reasoning")
 			} else {
 				p = &d.reasoning
 			}
 		}
 		dst = d.emit(dst, p, s[:i])
-		t.inside = tag == openTag
+		t.inside = tag == opener
 		s = s[i+len(tag):]
 	}
 	return dst
