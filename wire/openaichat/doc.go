@@ -44,10 +44,11 @@
 //	                sampling, stop sequences, user id, service tier, cache key, cache marks
 //	passed through  vendor members of parts, messages and tools, vendor tools, opaque parts, Extra: byte for byte
 //	converted       with a note: the mark of a failed tool becomes the word Error; images of results follow in a
-//	                message of the user's; documents of text become text; media that the server or the model does
-//	                not take become a line of text; ids and names that are refused become others
+//	                message of the user's; documents of text become text; images whose address the server does not
+//	                take become a line of text with it; ids and names that are refused become others
 //	left out        with a note: settings that server or model lack; parts that were cut off; reasoning that the
-//	                server does not take, or of another model or host; messages with neither text nor calls
+//	                server does not take, or of another model or host; messages with neither text nor calls; media
+//	                that the server or the model does not take, for which a line of text stands
 //	refused         as findings: a call without a result in the turn that follows, a result without a call, tools
 //	                with a reasoning effort that the model refuses, a forced tool choice, stop sequences or an
 //	                output format that the server lacks, media by an address that is no image's, names and values
@@ -81,6 +82,11 @@
 // and the model that wrote it and to no other, and never where
 // [wire.Reasoning.Replay] forbids it. That is decided by the settings of the
 // conversation and not by turn, so that what was sent once is sent again.
+//
+// What a message of the assistant's says about itself (annotations, logprobs, the
+// tier of the service; see [wire.Message]) goes back to nobody but for
+// [Profile.Members], which their writer gets. That is so of every answer, so no
+// note tells of it, unless the message is of another model, host or protocol.
 //
 // Where [Profile.CacheControl] and [wire.CachePolicy.Auto] are set, all texts but
 // the assistant's are written as parts, and a mark moves along with the last of

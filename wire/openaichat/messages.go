@@ -501,7 +501,10 @@ func (e *encoder) assistant(i int) bool {
 		e.lit(`}]`)
 	}
 	e.reasoning(i, reasons)
-	if own && !unfinished(m, nil) {
+	switch {
+	case !own && m.Vendor != "" && m.Vendor != nothingReasoned:
+		e.dropped(codec.Item("messages", i).String()+".vendor", fates[foreign])
+	case own && !unfinished(m, nil):
 		e.kept(m.Vendor, codec.Item("messages", i))
 	}
 	if calls > 0 {
@@ -585,6 +588,10 @@ func (e *encoder) words(i, texts, reasons int, parts bool) {
 	}
 	e.end(&c)
 }
+
+// nothingReasoned is the Vendor of a message whose only fact is that its reasoning
+// was empty.
+const nothingReasoned = `{"reasoning_content":""}`
 
 // fieldOf is the field that the text of a reasoning part came in.
 func fieldOf(p *wire.Part) string {
@@ -982,7 +989,7 @@ func (e *encoder) result(p, call *wire.Part, own bool, at codec.Place) (media in
 		case q.Kind == wire.PartText && s == "":
 		case s != "":
 			if q.Kind == wire.PartMedia {
-				e.note(wire.NoteConverted, inner.String(), s)
+				e.tellOmitted(s, inner)
 			}
 			if c.n == 0 && prefix != "" {
 				s = prefix + s
@@ -1111,10 +1118,20 @@ func (e *encoder) omitted(m *wire.Media) string {
 	return ""
 }
 
+// tellOmitted tells of media that became a line of text: what an address is left
+// of was converted, of the rest nothing is left.
+func (e *encoder) tellOmitted(line string, at codec.Place) {
+	code := wire.NoteDropped
+	if strings.HasPrefix(line, linkBegins) {
+		code = wire.NoteConverted
+	}
+	e.note(code, at.String(), line)
+}
+
 // media writes an image, a document or a sound.
 func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 	if s := e.omitted(p.Media); s != "" {
-		e.note(wire.NoteConverted, at.String(), s)
+		e.tellOmitted(s, at)
 		if !c.parts {
 			e.str(s)
 			c.n++

@@ -418,7 +418,7 @@ func TestReasoning(t *testing.T) {
 		{name: "GLM-5.3, off", profile: zai, req: set("glm-5.3", off), findings: []string{"reasoning"}},
 		{name: "GLM-4.5 cannot stream arguments", profile: zai, req: tools(wire.Request{Model: "glm-4.5-air"}), want: toolWant + encHi},
 		{name: "GLM without a V", profile: zai, req: wire.Request{Model: "glm-5.2", Messages: []wire.Message{usr(wire.ImagePart([]byte(encPNG)))}},
-			want: msgs(`{"role":"user","content":"(an image is left out: the model sees none)"}`), notes: []string{"converted messages[0].parts[0]"}},
+			want: msgs(`{"role":"user","content":"(an image is left out: the model sees none)"}`), notes: []string{"dropped messages[0].parts[0]"}},
 		{name: "GLM with a V", profile: zai, req: wire.Request{Model: "glm-5v-turbo", Messages: []wire.Message{usr(wire.ImagePart([]byte(encPNG)))}}, want: msgs(`{"role":"user","content":[` + encPNGURL + `]}`)},
 
 		{name: "DeepSeek, words", profile: deepseek, req: set("d", word("medium")), want: `,"thinking":{"type":"enabled"},"reasoning_effort":"high"` + encHi},
