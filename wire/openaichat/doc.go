@@ -33,7 +33,9 @@
 //	Tool.Grammar                custom.format, or the grammar within it
 //	UserID                      safety_identifier
 //	CachePolicy.Key             prompt_cache_key
-//	CacheMark, CachePolicy.Auto cache_control on text parts, where the profile has it
+//	CacheMark                   prompt_cache_breakpoint on parts, where the model has it (gpt-5.6 and later);
+//	                            cache_control on text parts, where the profile has it
+//	CachePolicy.Auto            cache_control, where the profile has it
 //	Extra                       every other top-level field (verbosity, store, logprobs, prompt_cache_options)
 //
 // # What is supported
@@ -90,7 +92,11 @@
 //
 // Where [Profile.CacheControl] and [wire.CachePolicy.Auto] are set, all texts but
 // the assistant's are written as parts, and a mark moves along with the last of
-// them; apart from such marks nothing of an earlier turn changes.
+// them; apart from such marks nothing of an earlier turn changes. That is so too of
+// the marks of a caller's for a model that takes prompt_cache_breakpoint, as long as
+// there is one in every request. The texts of the assistant's stay strings there,
+// and their marks are dropped. With a profile that has cache_control a text is a
+// part where the caller marks it.
 //
 // # Profiles
 //

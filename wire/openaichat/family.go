@@ -17,6 +17,7 @@ type family struct {
 	noTools   bool   // refuses tools together with any effort but none
 	blind     bool   // sees no images
 	whole     bool   // cannot stream the arguments of calls
+	marks     bool   // takes prompt_cache_breakpoint
 }
 
 // samples reports whether a family takes temperature and top_p with an effort.
@@ -56,13 +57,13 @@ var openAI = [...]family{
 	{prefix: "gpt-5.3", efforts: noneToXHigh, reasoning: true, developer: true, noStop: true},
 	{prefix: "gpt-5.4", efforts: noneToXHigh, usual: effortNone, reasoning: true, developer: true, noStop: true, noTools: true},
 	{prefix: "gpt-5.5", efforts: noneToXHigh, reasoning: true, developer: true, noStop: true, noTools: true},
-	{prefix: "gpt-5.6", efforts: noneToMax, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true},
-	{prefix: "gpt-6-sol", efforts: noneToMax, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true},
-	{prefix: "gpt-6-luna", efforts: noneToMax, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true},
-	{prefix: "gpt-6-astra", efforts: upToXHigh, always: true, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true},
-	{prefix: "gpt-6.1-sol", efforts: upToXHigh, always: true, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true},
-	{prefix: "gpt-6.2-astra", efforts: upToXHigh, always: true, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true},
-	{prefix: "gpt-6.2-sol", efforts: upToXHigh, always: true, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true},
+	{prefix: "gpt-5.6", efforts: noneToMax, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true, marks: true},
+	{prefix: "gpt-6-sol", efforts: noneToMax, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true, marks: true},
+	{prefix: "gpt-6-luna", efforts: noneToMax, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true, marks: true},
+	{prefix: "gpt-6-astra", efforts: upToXHigh, always: true, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true, marks: true},
+	{prefix: "gpt-6.1-sol", efforts: upToXHigh, always: true, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true, marks: true},
+	{prefix: "gpt-6.2-astra", efforts: upToXHigh, always: true, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true, marks: true},
+	{prefix: "gpt-6.2-sol", efforts: upToXHigh, always: true, usual: "medium", reasoning: true, developer: true, noStop: true, noTools: true, marks: true},
 }
 
 // zai are the models of Z.ai, those without a V in their version, which see

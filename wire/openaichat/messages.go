@@ -246,7 +246,7 @@ func (e *encoder) text(c *content, s string, p *wire.Part, own bool, at codec.Pl
 		} else {
 			e.line(s)
 		}
-		e.trimmings(p, false, at)
+		e.trimmings(p, false, false, at)
 		return
 	}
 	e.next(c)
@@ -255,18 +255,21 @@ func (e *encoder) text(c *content, s string, p *wire.Part, own bool, at codec.Pl
 	if own {
 		e.members(p.Vendor, at)
 	}
-	e.trimmings(p, own, at)
+	e.trimmings(p, own, true, at)
 	e.lit(`}`)
 }
 
-// trimmings writes the cache mark of a text, and tells of what has no place.
-func (e *encoder) trimmings(p *wire.Part, own bool, at codec.Place) {
+// trimmings writes the cache mark of a text, which is a part of its own or one of
+// several in a string, and tells of what has no place.
+func (e *encoder) trimmings(p *wire.Part, own, part bool, at codec.Place) {
 	if p.Vendor != "" && !own {
 		e.dropped(at.String()+".vendor", "there is no place for it, or only its own host can read it")
 	}
 	switch {
 	case p.Cache != nil && e.profile.CacheControl && p.Kind == wire.PartText:
 		e.mark(p.Cache.TTL)
+	case p.Cache != nil && e.family.marks && part && p.Kind == wire.PartText:
+		e.breakpoint(p.Cache.TTL, at)
 	case p.Cache != nil:
 		e.dropped(at.String()+".cache", "there are no cache marks here")
 	case p == e.auto.last || p == e.auto.system:
@@ -581,7 +584,7 @@ func (e *encoder) words(i, texts, reasons int, parts bool) {
 			glue = false
 			c.n++
 			e.more(p.Text)
-			e.trimmings(p, false, codec.Part(i, j))
+			e.trimmings(p, false, false, codec.Part(i, j))
 			continue
 		}
 		e.text(&c, p.Text, p, false, codec.Part(i, j))
@@ -1230,7 +1233,11 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 			e.dropped(at.String()+".vendor", fates[foreign])
 		}
 	}
-	if p.Cache != nil {
+	switch {
+	case p.Cache == nil:
+	case e.family.marks:
+		e.breakpoint(p.Cache.TTL, at)
+	default:
 		e.dropped(at.String()+".cache", "a text alone can carry a cache mark")
 	}
 	e.lit(`}`)
@@ -1260,12 +1267,51 @@ func (e *encoder) mark(ttl string) {
 	e.lit(`}`)
 }
 
+// breakpoint writes a cache mark as OpenAI has it, as the last member of a part.
+func (e *encoder) breakpoint(ttl string, at codec.Place) {
+	e.marks++
+	e.lit(`,"prompt_cache_breakpoint":{"mode":"explicit"`)
+	switch ttl {
+	case "":
+	case "30m", "12h":
+		e.lit(`,"ttl":`)
+		e.str(ttl)
+	default:
+		e.dropped(at.String()+".cache.ttl", "a mark holds for 30m or 12h, not "+strconv.Quote(ttl)+"; sent without a time")
+	}
+	e.lit(`}`)
+}
+
+// marked reports whether the caller marks a part of the request for the cache.
+func (e *encoder) marked() bool {
+	for i := range e.r.System {
+		if e.r.System[i].Cache != nil {
+			return true
+		}
+	}
+	for i := range e.r.Messages {
+		for j := range e.r.Messages[i].Parts {
+			p := &e.r.Messages[i].Parts[j]
+			if p.Cache != nil {
+				return true
+			}
+			for k := range p.Parts {
+				if p.Parts[k].Cache != nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // plan chooses the places of the automatic cache marks: the last text of the
 // conversation that is not the assistant's, and the last of the system prompt.
 // The caller's own marks win where there is no room for all, and where their
 // time is another one, for a longer time must not follow a shorter one.
 func (e *encoder) plan() {
 	r := e.r
+	e.auto.on = e.family.marks && e.marked()
 	if r.Cache == nil || !r.Cache.Auto || !e.profile.CacheControl {
 		return
 	}
