@@ -79,8 +79,9 @@ func (e *encoder) raw(s string, at codec.Place) {
 }
 
 // members appends the members of a vendor object, each behind a comma, but for
-// those that the codec writes itself.
-func (e *encoder) members(vendor string, at codec.Place) {
+// those named in but, with spaces between. Those that the codec has written are
+// refused.
+func (e *encoder) members(vendor string, at codec.Place, but string, written ...string) {
 	if vendor == "" {
 		return
 	}
@@ -90,15 +91,34 @@ func (e *encoder) members(vendor string, at codec.Place) {
 		return
 	}
 	for c := v.Members(); c.Next(); {
-		switch c.Name() {
-		case "id", "index", "type", "function", "custom", "role", "content", "tool_calls", "tool_call_id", "text", "image_url", "file", "input_audio":
-			continue // what the parts say themselves
+		name := c.Name()
+		if named(but, name) {
+			continue
+		}
+		switch {
+		case name == "cache_control" && e.profile.CacheControl, name == "prompt_cache_breakpoint" && e.family.marks:
+			e.marks++
+		}
+		for _, w := range written {
+			if w != "" && name == w {
+				e.refuse(at.String()+".vendor", strconv.Quote(name)+" is written by the codec", "leave it out")
+			}
 		}
 		e.member(&c, at)
 	}
 	if name, ok := codec.Twice(v); ok {
 		e.refuse(at.String()+".vendor", strconv.Quote(name)+" is there twice", "keep one")
 	}
+}
+
+// named reports whether a name is one of a list with spaces between.
+func named(list, name string) bool {
+	for word := range strings.FieldsSeq(list) {
+		if word == name {
+			return true
+		}
+	}
+	return false
 }
 
 // settings appends the members of Reasoning.Vendor to the object that began at
@@ -113,7 +133,7 @@ func (e *encoder) settings(vendor string, from int) {
 			}
 		}
 	}
-	e.members(vendor, at)
+	e.members(vendor, at, "")
 }
 
 // member appends a member of a vendor object behind a comma.
@@ -686,7 +706,7 @@ func (e *encoder) toolChoice() {
 			if i > 0 {
 				e.lit(`,`)
 			}
-			e.named(name, "tool_choice.allowed")
+			e.choose(name, "tool_choice.allowed")
 		}
 		e.lit(`]}}`)
 		return
@@ -699,15 +719,15 @@ func (e *encoder) toolChoice() {
 	case wire.ToolChoiceRequired:
 		e.lit(`"required"`)
 	case wire.ToolChoiceTool:
-		e.named(c.Name, "tool_choice.name")
+		e.choose(c.Name, "tool_choice.name")
 	default:
 		e.refuse("tool_choice.mode", "no such mode: "+string(c.Mode), "one of auto, none, required, tool")
 		e.lit(`"auto"`)
 	}
 }
 
-// named writes a tool as a choice.
-func (e *encoder) named(name, path string) {
+// choose writes a tool as a choice.
+func (e *encoder) choose(name, path string) {
 	custom, found := false, false
 	for i := range e.r.Tools {
 		t := &e.r.Tools[i]
@@ -767,13 +787,15 @@ func (e *encoder) tool(i int) {
 		e.lit(`,"description":`)
 		e.str(t.Description)
 	}
+	kind := "function"
 	if t.FreeForm {
+		kind = "custom"
 		e.custom(t, at)
 	} else {
 		e.function(t, at)
 	}
 	e.lit(`}`)
-	e.members(t.Vendor, at)
+	e.members(t.Vendor, at, "", "type", kind)
 	e.lit(`}`)
 }
 

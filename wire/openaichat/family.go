@@ -116,15 +116,7 @@ func familyOf(p *Profile, model string) *family {
 
 // takes reports whether a family takes a word of effort.
 func (f *family) takes(effort string) bool {
-	if f.efforts == "" {
-		return true
-	}
-	for word := range strings.FieldsSeq(f.efforts) {
-		if word == effort {
-			return true
-		}
-	}
-	return false
+	return f.efforts == "" || named(f.efforts, effort)
 }
 
 // bare returns the name of a model without what hosts put around it:

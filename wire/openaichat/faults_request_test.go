@@ -86,3 +86,69 @@ func TestBreakpoints(t *testing.T) {
 		r.Messages = append(r.Messages, asst(txt("b")))
 	}
 }
+
+// TestWrittenTwice: vendor members that the codec has written are refused where
+// they stand, so that no object has a name twice.
+func TestWrittenTwice(t *testing.T) {
+	with := func(p wire.Part, vendor string) wire.Part {
+		p.Vendor = vendor
+		return p
+	}
+	say := func(p wire.Part) wire.Request { return wire.Request{Messages: []wire.Message{usr(p)}} }
+	call := func(vendor string) wire.Request {
+		return wire.Request{Messages: []wire.Message{wire.UserText("u"), asst(with(wire.ToolCallPart("t1", "f", "{}"), vendor)), wire.ToolMessage(wire.ToolResultPart("t1", "f", txt("r")))}}
+	}
+	const at = "messages[0].parts[0].vendor"
+	router := openaichat.OpenRouter()
+	router.NoStreamOptions = true
+	pdf := file(wire.Media{Type: "application/pdf", Name: "n", Data: []byte("x")})
+	runCases(t, []encCase{
+		{name: "type of a text", req: say(with(txt("a"), `{"type":"image"}`)), findings: []string{at}},
+		{name: "text of a text", req: say(with(txt("a"), `{"x":1,"text":"b"}`)), findings: []string{at}},
+		{name: "what another part has", req: say(with(txt("a"), `{"image_url":1}`)), want: msgs(`{"role":"user","content":[{"type":"text","text":"a","image_url":1}]}`)},
+		{name: "text of a system prompt", req: wire.Request{System: []wire.Part{with(txt("s"), `{"text":"t"}`)}}, findings: []string{"system[0].vendor"}},
+		{name: "an image", req: say(with(wire.ImagePart([]byte(encPNG)), `{"image_url":{}}`)), findings: []string{at}},
+		{name: "a file", req: say(with(pdf, `{"file":{}}`)), findings: []string{at}},
+		{name: "a sound", req: say(with(file(wire.Media{Type: "audio/wav", Data: []byte("x")}), `{"input_audio":{}}`)), findings: []string{at}},
+		{name: "a file of text", req: say(with(file(wire.Media{Type: "text/plain", Data: []byte("x")}), `{"text":"y"}`)), notes: []string{"converted messages[0].parts[0]"}, findings: []string{at}},
+		{name: "content of a message", req: wire.Request{Messages: []wire.Message{{Role: wire.RoleUser, Parts: []wire.Part{txt("u")}, Vendor: `{"content":"v"}`}}}, findings: []string{"messages[0].vendor"}},
+		{name: "role of a message", req: wire.Request{Messages: []wire.Message{{Role: wire.RoleUser, Parts: []wire.Part{txt("u")}, Vendor: `{"role":"v"}`}}}, findings: []string{"messages[0].vendor"}},
+		{name: "function of a call", req: call(`{"function":{}}`), findings: []string{"messages[1].parts[0].vendor"}},
+		{name: "id and type of a call, which the decoder keeps", req: call(`{"id":"null","type":"builtin_function","x":1}`),
+			want: msgs(jsonU, `{"role":"assistant","content":null,"tool_calls":[{"id":"t1","type":"function","function":{"name":"f","arguments":"{}"},"x":1}]}`, `{"role":"tool","tool_call_id":"t1","content":"r"}`)},
+		{name: "type of a tool", req: wire.Request{Tools: []wire.Tool{{Name: "f", Schema: `{"type":"object","properties":{}}`, Vendor: `{"type":"g"}`}}}, findings: []string{"tools[0].vendor"}},
+		{name: "a mark", profile: router, req: say(with(cached(txt("a"), ""), `{"cache_control":{}}`)), findings: []string{at}},
+		{name: "an automatic mark", profile: router, req: wire.Request{Cache: &wire.CachePolicy{Auto: true}, Messages: []wire.Message{usr(with(txt("a"), `{"cache_control":{}}`))}}, findings: []string{at}},
+		{name: "marks in the vendor's words count", profile: router, req: wire.Request{Messages: []wire.Message{usr(cached(txt("1"), ""), cached(txt("2"), ""), cached(txt("3"), ""), cached(txt("4"), ""), with(txt("5"), `{"cache_control":{}}`))}}, findings: []string{""}},
+		{name: "a breakpoint", req: wire.Request{Model: "gpt-5.6", Messages: []wire.Message{usr(with(cached(txt("a"), ""), `{"prompt_cache_breakpoint":{}}`))}}, findings: []string{at}},
+		{name: "a breakpoint of an image", req: wire.Request{Model: "gpt-5.6", Messages: []wire.Message{usr(with(cached(wire.ImagePart([]byte(encPNG)), ""), `{"prompt_cache_breakpoint":{}}`))}}, findings: []string{at}},
+	})
+}
+
+// TestBlankReasoning: the models that want reasoning in every message with calls get
+// an empty one where there is none, whoever wrote the message.
+func TestBlankReasoning(t *testing.T) {
+	const calls = `"tool_calls":[{"id":"t1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
+	turn := func(model string, g *wire.Reasoning, parts ...wire.Part) wire.Request {
+		m := asst(append(parts, wire.ToolCallPart("t1", "f", "{}"))...)
+		return wire.Request{Model: model, Reasoning: g, Messages: []wire.Message{wire.UserText("u"), m, wire.ToolMessage(wire.ToolResultPart("t1", "f", txt("r"))), asst(txt("a")), wire.UserText("v")}}
+	}
+	turned := func(s string) string {
+		return msgs(jsonU, `{"role":"assistant","content":null,`+s+calls, `{"role":"tool","tool_call_id":"t1","content":"r"}`, `{"role":"assistant","content":"a"}`, jsonV)
+	}
+	router := openaichat.OpenRouter()
+	foreign := turn("moonshotai/kimi-k2.6", nil)
+	foreign.Messages[1].Origin = &wire.Origin{Protocol: "gemini"}
+	runCases(t, []encCase{
+		{name: "none", profile: router, req: turn("moonshotai/kimi-k2.6", nil), want: turned(`"reasoning_content":"",`)},
+		{name: "none, of another vendor", profile: router, req: foreign, want: turned(`"reasoning_content":"",`)},
+		{name: "a route", profile: router, req: turn("moonshotai/kimi-k2.6:free", nil), want: turned(`"reasoning_content":"",`)},
+		{name: "some", profile: router, req: turn("moonshotai/kimi-k2.6", nil, thought("t", `{"field":"reasoning"}`)), want: turned(`"reasoning":"t",`)},
+		{name: "some, and none is to go back", profile: router, req: turn("moonshotai/kimi-k2.6", &wire.Reasoning{Replay: wire.ReplayNever}, thought("t", "")), want: turned(`"reasoning_content":"",`), notes: []string{"dropped messages[1].parts[0]"}},
+		{name: "off", profile: router, req: turn("moonshotai/kimi-k2.6", &wire.Reasoning{Mode: wire.ReasoningOff}), want: `,"reasoning":{"effort":"none"}` + turned("")},
+		{name: "another model", profile: router, req: turn("moonshotai/kimi-k2.65", nil), want: turned("")},
+		{name: "a server that gets no reasoning", profile: openaichat.Profile{BlankReasoning: []string{"k"}}, req: turn("k", nil), want: turned(`"reasoning_content":"",`)},
+		{name: "a name of a message, which Z.ai does not take", profile: openaichat.ZAI(), req: wire.Request{Messages: []wire.Message{{Role: wire.RoleUser, Parts: []wire.Part{txt("u")}, Vendor: `{"name":"n","x":1}`}}},
+			want: msgs(`{"role":"user","content":"u","x":1}`), notes: []string{"dropped messages[0].vendor"}},
+	})
+}

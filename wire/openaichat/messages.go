@@ -253,10 +253,22 @@ func (e *encoder) text(c *content, s string, p *wire.Part, own bool, at codec.Pl
 	e.lit(`{"type":"text","text":`)
 	e.str(s)
 	if own {
-		e.members(p.Vendor, at)
+		e.members(p.Vendor, at, "", "type", "text", e.markName(p))
 	}
 	e.trimmings(p, own, true, at)
 	e.lit(`}`)
+}
+
+// markName is the member that the cache mark of a text will be, "" for none.
+func (e *encoder) markName(p *wire.Part) string {
+	switch {
+	case p.Kind != wire.PartText:
+	case e.profile.CacheControl && (p.Cache != nil || p == e.auto.last || p == e.auto.system):
+		return "cache_control"
+	case e.family.marks && p.Cache != nil:
+		return "prompt_cache_breakpoint"
+	}
+	return ""
 }
 
 // trimmings writes the cache mark of a text, which is a part of its own or one of
@@ -434,7 +446,13 @@ func (e *encoder) user(i int) bool {
 	switch {
 	case m.Vendor == "":
 	case own:
-		e.members(m.Vendor, codec.Item("messages", i))
+		at, but := codec.Item("messages", i), ""
+		if e.profile.NoNames {
+			if but = "name"; jsonw.Valid(m.Vendor) && jsonw.Parse(m.Vendor).Get(but).Exists() {
+				e.dropped(at.String()+".vendor", "the server takes no names of messages")
+			}
+		}
+		e.members(m.Vendor, at, but, "role", "content")
 	default:
 		e.dropped(codec.Item("messages", i).String()+".vendor", fates[foreign])
 	}
@@ -503,7 +521,7 @@ func (e *encoder) assistant(i int) bool {
 	if alone {
 		e.lit(`}]`)
 	}
-	e.reasoning(i, reasons)
+	e.reasoning(i, reasons, calls)
 	switch {
 	case !own && m.Vendor != "" && m.Vendor != nothingReasoned:
 		e.dropped(codec.Item("messages", i).String()+".vendor", fates[foreign])
@@ -620,9 +638,11 @@ func details(p *wire.Part) jsonw.Value {
 	return ""
 }
 
-// reasoning writes the reasoning of message i, of which so many parts are sent.
-func (e *encoder) reasoning(i, parts int) {
+// reasoning writes the reasoning of message i, of which so many parts are sent, as
+// are calls.
+func (e *encoder) reasoning(i, parts, calls int) {
 	m := &e.r.Messages[i]
+	blank := calls > 0 && !e.off && e.blank()
 	switch e.profile.Replay {
 	case ReplayAlways:
 		if e.off {
@@ -637,10 +657,15 @@ func (e *encoder) reasoning(i, parts int) {
 		return
 	case ReplayField, ReplayDetails:
 	default:
+		if blank {
+			e.lit(`,"reasoning_content":""`)
+		}
 		return
 	}
 	if parts == 0 {
-		if g := e.r.Reasoning; m.Vendor != "" && e.own(m.Origin) && (g == nil || g.Replay != wire.ReplayNever) &&
+		if blank {
+			e.lit(`,"reasoning_content":""`)
+		} else if g := e.r.Reasoning; m.Vendor != "" && e.own(m.Origin) && (g == nil || g.Replay != wire.ReplayNever) &&
 			!unfinished(m, nil) && jsonw.Valid(m.Vendor) && jsonw.Parse(m.Vendor).Get(reasoningFields[0]) == `""` {
 			e.lit(`,"reasoning_content":""`) // it reasoned nothing, and said so
 		}
@@ -649,6 +674,17 @@ func (e *encoder) reasoning(i, parts int) {
 	if e.profile.Replay == ReplayField || !e.details(i) {
 		e.fields(i)
 	}
+}
+
+// blank reports whether the model is one of the profile's that want reasoning of
+// every message with calls.
+func (e *encoder) blank() bool {
+	for _, prefix := range e.profile.BlankReasoning {
+		if rest, ok := strings.CutPrefix(e.r.Model, prefix); ok && (rest == "" || strings.ContainsAny(rest[:1], "-:@")) {
+			return true
+		}
+	}
+	return false
 }
 
 // fields writes the text of the reasoning of message i in the fields that it came
@@ -741,8 +777,9 @@ func (e *encoder) calls(i int, own bool) {
 		}
 		e.lit(`{"id":`)
 		e.id(p.ID, at)
-		custom := p.FreeForm && !e.profile.NoCustom
+		custom, kind := p.FreeForm && !e.profile.NoCustom, "function"
 		if custom {
+			kind = "custom"
 			e.lit(`,"type":"custom","custom":{"name":`)
 		} else {
 			e.lit(`,"type":"function","function":{"name":`)
@@ -766,8 +803,8 @@ func (e *encoder) calls(i int, own bool) {
 		}
 		e.lit(`}`)
 		if p.Vendor != "" {
-			if own {
-				e.members(p.Vendor, at)
+			if own { // the type and the id that it came with are facts of the decoder's
+				e.members(p.Vendor, at, "id type", kind)
 			} else {
 				e.dropped(at.String()+".vendor", fates[foreign])
 			}
@@ -1167,13 +1204,14 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 		e.refuse(at.String()+".media.type", "the type of the data is unknown", "set Media.Type")
 	}
 	e.next(c)
-	named, detailed := false, false
+	titled, detailed, kind := false, false, "file"
 	switch {
 	case m.FileID != "":
 		e.lit(`{"type":"file","file":{"file_id":`)
 		e.str(m.FileID)
 		e.lit(`}`)
 	case isImage(m):
+		kind = "image_url"
 		e.lit(`{"type":"image_url","image_url":{"url":`)
 		if m.URL != "" {
 			e.str(m.URL)
@@ -1189,6 +1227,7 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 		e.refuse(at.String()+".media.url", "the protocol takes the address of an image alone", "give the bytes")
 		e.lit(`{"type":"file","file":{}`)
 	case strings.HasPrefix(typ, "audio/"):
+		kind = "input_audio"
 		e.lit(`{"type":"input_audio","input_audio":{"data":`)
 		e.b = jsonw.AppendBase64(e.b, m.Data)
 		switch typ {
@@ -1202,11 +1241,12 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 		}
 	case strings.HasPrefix(typ, "text/"):
 		e.note(wire.NoteConverted, at.String(), typ+" is sent as text")
+		kind = "text"
 		e.lit(`{"type":"text","text":`)
 		e.str(string(m.Data))
 	default:
 		e.lit(`{"type":"file","file":{"filename":`)
-		if named = m.Name != ""; named {
+		if titled = m.Name != ""; titled {
 			e.str(m.Name)
 		} else {
 			e.lit(`"file"`)
@@ -1220,7 +1260,7 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 		}
 		e.lit(`}`)
 	}
-	if m.Name != "" && !named {
+	if m.Name != "" && !titled {
 		e.dropped(at.String()+".media.name", "there is no place for it")
 	}
 	if m.Detail != "" && !detailed {
@@ -1228,7 +1268,11 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 	}
 	if p.Vendor != "" {
 		if own {
-			e.members(p.Vendor, at)
+			mark := ""
+			if p.Cache != nil && e.family.marks {
+				mark = "prompt_cache_breakpoint"
+			}
+			e.members(p.Vendor, at, "", "type", kind, mark)
 		} else {
 			e.dropped(at.String()+".vendor", fates[foreign])
 		}

@@ -32,6 +32,11 @@ type Profile struct {
 	Efforts []Effort
 	// Replay is which reasoning of earlier turns goes back.
 	Replay Replay
+	// BlankReasoning are models, by the beginning of their ids up to a dash, a
+	// colon or an at sign, that want a reasoning_content in every message with
+	// calls: "" goes out where there is no reasoning to send, unless reasoning
+	// is off.
+	BlankReasoning []string
 	// Members are the further members of an assistant message that go back
 	// to the model that wrote them, such as reasoning_opaque. All others stay.
 	Members []string
@@ -64,6 +69,8 @@ type Profile struct {
 	AssistantAfterTools bool
 	// NoRefusal sends refusals of earlier turns as text.
 	NoRefusal bool
+	// NoNames leaves the name of a message out.
+	NoNames bool
 	// NoImages says that no model of the server sees images: they become a
 	// line of text in what is sent.
 	NoImages bool
@@ -228,7 +235,7 @@ func OpenAI() Profile { return Profile{} }
 func ZAI() Profile {
 	return Profile{
 		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, Thinking: ThinkingZAI, Replay: ReplayField, ToolChoice: ToolChoicesAuto,
-		ToolStream: "tool_stream", NoStrict: true, NoParallel: true, NoCustom: true, IDs: IDsAny, NoRefusal: true, NoFiles: true,
+		ToolStream: "tool_stream", NoStrict: true, NoParallel: true, NoCustom: true, IDs: IDsAny, NoRefusal: true, NoNames: true, NoFiles: true,
 		NoStreamOptions: true, NoPenalties: true, NoSeed: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
 	}
 }
@@ -250,5 +257,6 @@ func OpenRouter() Profile {
 	return Profile{
 		MaxTokens: MaxTokens, System: SystemByVendor, SystemFirst: true, AnyModel: true, Thinking: ThinkingOpenRouter, Replay: ReplayDetails,
 		ToolChoice: ToolChoicesPlain, NoCustom: true, NoRefusal: true, CacheControl: true, TopK: true, NoServiceTier: true, NoUser: true,
+		BlankReasoning: []string{"moonshotai/kimi-k2.6"},
 	}
 }

@@ -86,6 +86,8 @@ var switchCases = []switchCase{
 	{field: "Replay", profile: openaichat.Profile{Replay: openaichat.ReplayDetails}, req: wire.Request{Messages: switchCalls}, with: `"content":null,"reasoning":"why","tool_calls"`},
 	{field: "Replay", profile: openaichat.Profile{Replay: openaichat.ReplayTags}, req: wire.Request{Messages: switchCalls}, with: `"content":"<think>why</think>","tool_calls"`},
 	{field: "Replay", profile: openaichat.Profile{Replay: openaichat.ReplayChunks}, req: wire.Request{Messages: switchCalls}, with: `"content":[{"type":"thinking","thinking":[{"type":"text","text":"why"}]}],"tool_calls"`},
+	{field: "BlankReasoning", profile: openaichat.Profile{BlankReasoning: []string{"k2"}}, req: wire.Request{Model: "k2:free", Messages: switchCalls}, without: `"content":null,"tool_calls"`, with: `"content":null,"reasoning_content":"","tool_calls"`},
+	{field: "NoNames", profile: openaichat.Profile{NoNames: true}, req: wire.Request{Messages: []wire.Message{{Role: wire.RoleUser, Parts: []wire.Part{txt("u")}, Vendor: `{"name":"n"}`}}}, without: `,"name":"n"`, with: `{"role":"user","content":"u"}`},
 	{field: "Members", profile: openaichat.Profile{Members: []string{"reasoning_opaque"}}, req: wire.Request{Messages: switchCalls}, without: `"content":null,"tool_calls"`, with: `"content":null,"reasoning_opaque":{"s":1},"tool_calls"`},
 
 	{field: "ToolChoice", profile: openaichat.Profile{ToolChoice: openaichat.ToolChoicesAuto}, req: wire.Request{Tools: []wire.Tool{switchTool}, ToolChoice: wire.ToolChoice{Mode: wire.ToolChoiceNone}},
