@@ -48,6 +48,7 @@ const (
 	notedRepeat
 	notedSeveral
 	notedCut
+	notedObject
 )
 
 // scan follows the arguments of a call as far as is needed to see that they are
@@ -147,7 +148,7 @@ func (e *entry) anew(c *call) bool {
 	}
 	s := e.args.Str()
 	if e.args.IsObject() {
-		s = string(e.args)
+		s = compact(e.args)
 	}
 	return strings.HasPrefix(strings.TrimLeft(s, " \n\r\t"), "{") && !c.args.repeats(s) || e.name != c.name && c.name != ""
 }
@@ -404,7 +405,32 @@ func (d *decoder) callArgs(dst []wire.Event, c *call, e *entry) []wire.Event {
 		c.high = high
 		return d.argsText(dst, c, s)
 	}
-	return d.argsText(dst, c, strings.Clone(string(e.args))) // they came as what they are rather than as a text
+	// They came as what they are rather than as a text.
+	dst = d.argsText(dst, c, compact(e.args))
+	if e.args.IsObject() && c.noted&notedRepeat == 0 {
+		dst = c.odd(dst, notedObject, wire.NoteConverted, "its arguments came as an object rather than as a text, and became one without white space")
+	}
+	return dst
+}
+
+// compact returns a JSON value without the white space around its tokens.
+func compact(v jsonw.Value) string {
+	b := make([]byte, 0, len(v))
+	for s := string(v); s != ""; {
+		switch s[0] {
+		case ' ', '\t', '\r', '\n':
+			s = s[1:]
+		case '"':
+			n, _ := jsonw.ScanString(s)
+			n = max(n, 1)
+			b = append(b, s[:n]...)
+			s = s[n:]
+		default:
+			b = append(b, s[0])
+			s = s[1:]
+		}
+	}
+	return string(b)
 }
 
 func (d *decoder) argsText(dst []wire.Event, c *call, s string) []wire.Event {

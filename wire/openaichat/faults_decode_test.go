@@ -236,7 +236,16 @@ func TestDecodeFaults(t *testing.T) {
 		}
 	})
 	t.Run("F31 arguments as an object", func(t *testing.T) {
-		calls(t, finished(t, wire.FinishToolCall, with(tc(`{"index":0,"id":"c","function":{"name":"f","arguments":{"q":"x", "n":2.0}}}`))...), "c", "f", `{"q":"x", "n":2.0}`)
+		resp := finished(t, wire.FinishToolCall, with(tc(`{"index":0,"id":"c","function":{"name":"f","arguments":{"q":"x, \" y", "n": [2.0, 1e2],"o" : { } }}}`))...)
+		calls(t, resp, "c", "f", `{"q":"x, \" y","n":[2.0,1e2],"o":{}}`)
+		if len(resp.Notes) != 1 || resp.Notes[0].Code != wire.NoteConverted {
+			t.Errorf("%v", resp.Notes)
+		}
+		resp = finished(t, wire.FinishToolCall, with(tc(`{"index":0,"id":"c","function":{"name":"f","arguments":{"q": 1}}}`), tc(`{"index":0,"id":"c","function":{"name":"f","arguments":{"q" :1}}}`))...)
+		calls(t, resp, "c", "f", `{"q":1}`)
+		if len(resp.Notes) != 2 {
+			t.Errorf("%v", resp.Notes)
+		}
 	})
 	t.Run("F32 no arguments", func(t *testing.T) {
 		calls(t, finished(t, wire.FinishToolCall, with(tc(`{"index":0,"id":"a","function":{"name":"now","arguments":""}}`, `{"index":1,"id":"b","function":{"name":"now","arguments":null}}`, `{"index":2,"id":"c","function":{"name":"now"}}`))...),
