@@ -7,6 +7,7 @@ package openaichat
 // where it is met; Check is the same pass with the bytes thrown away.
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -244,8 +245,8 @@ func (e *encoder) sampling() {
 			}
 		}
 	}
-	e.number("temperature", r.Temperature, thinks)
-	e.number("top_p", r.TopP, thinks)
+	e.number("temperature", r.Temperature, 0, 2, thinks)
+	e.number("top_p", r.TopP, 0, 1, thinks)
 	if k := r.TopK; k != nil {
 		if p.TopK {
 			e.lit(`,"top_k":`)
@@ -265,18 +266,20 @@ func (e *encoder) sampling() {
 	if p.NoPenalties {
 		knows = none
 	}
-	e.number("presence_penalty", r.PresencePenalty, knows)
-	e.number("frequency_penalty", r.FrequencyPenalty, knows)
+	e.number("presence_penalty", r.PresencePenalty, -2, 2, knows)
+	e.number("frequency_penalty", r.FrequencyPenalty, -2, 2, knows)
 }
 
-// number writes a setting, or says why not.
-func (e *encoder) number(name string, v *float64, why string) {
+// number writes a setting that has a range, or says why not.
+func (e *encoder) number(name string, v *float64, low, high int, why string) {
 	switch {
 	case v == nil:
 	case !jsonw.IsFinite(*v):
 		e.refuse(name, "not a finite number", "")
 	case why != "":
 		e.dropped(name, why)
+	case *v < float64(low) || *v > float64(high):
+		e.refuse(name, "it is a number from "+strconv.Itoa(low)+" to "+strconv.Itoa(high), "move it into the range")
 	default:
 		e.lit(`,"`)
 		e.lit(name)
@@ -609,6 +612,9 @@ func (e *encoder) extra() {
 		if len(e.r.Tools) == 0 && (f.Name == "tool_choice" || f.Name == "parallel_tool_calls") {
 			e.refuse(at.String(), strconv.Quote(f.Name)+" needs tools", "leave it out")
 		}
+		if f.Name == "stream_options" && e.r.Whole {
+			e.refuse(at.String(), "stream_options needs a stream", "leave it out, or ask for a stream")
+		}
 		if f.Name == "n" && strings.TrimSpace(f.Raw) != "1" {
 			e.refuse(at.String(), "a response is one answer", "send the request several times")
 		}
@@ -662,13 +668,36 @@ func (e *encoder) tools() {
 	}
 	e.toolChoice()
 	e.lit(`,"tools":[`)
+	var few [16]string
+	names := few[:0]
 	for i := range r.Tools {
 		if i > 0 {
 			e.lit(`,`)
 		}
+		name := toolName(&r.Tools[i])
+		if name != "" && slices.Contains(names, name) {
+			field := ".name"
+			if r.Tools[i].Name == "" {
+				field = ".vendor"
+			}
+			e.refuse(codec.Item("tools", i).String()+field, "there are two tools "+strconv.Quote(name), "rename one")
+		}
+		names = append(names, name)
 		e.tool(i)
 	}
 	e.lit(`]`)
+}
+
+// toolName is the name that the model calls a tool by, "" if it has none.
+func toolName(t *wire.Tool) string {
+	if t.Name != "" || !jsonw.Valid(t.Vendor) {
+		return t.Name
+	}
+	v := jsonw.Parse(t.Vendor)
+	if kind := v.Get("type").Str(); kind == "function" || kind == "custom" {
+		return v.Get(kind).Get("name").Str()
+	}
+	return ""
 }
 
 func (e *encoder) toolChoice() {
@@ -771,11 +800,6 @@ func (e *encoder) tool(i int) {
 	}
 	if !codec.ValidName(t.Name, maxName) {
 		e.refuse(at.String()+".name", "a tool name is 1 to 64 letters, digits, _ or -", "rename the tool")
-	}
-	for j := range i {
-		if e.r.Tools[j].Name == t.Name {
-			e.refuse(at.String()+".name", "there are two tools "+strconv.Quote(t.Name), "rename one")
-		}
 	}
 	if t.FreeForm {
 		e.lit(`{"type":"custom","custom":{"name":`)

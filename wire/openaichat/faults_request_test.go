@@ -1,6 +1,8 @@
 package openaichat_test
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -151,4 +153,67 @@ func TestBlankReasoning(t *testing.T) {
 		{name: "a name of a message, which Z.ai does not take", profile: openaichat.ZAI(), req: wire.Request{Messages: []wire.Message{{Role: wire.RoleUser, Parts: []wire.Part{txt("u")}, Vendor: `{"name":"n","x":1}`}}},
 			want: msgs(`{"role":"user","content":"u","x":1}`), notes: []string{"dropped messages[0].vendor"}},
 	})
+}
+
+// TestEncodeValues: values that the protocol does not take are refused where they
+// stand.
+func TestEncodeValues(t *testing.T) {
+	hi := wire.UserText("hi")
+	media := func(m wire.Media) wire.Request { return wire.Request{Messages: []wire.Message{usr(file(m))}} }
+	const at = "messages[0].parts[0].media"
+	const bmp = "BM6\x00\x00\x00\x00\x00\x00\x006\x00"
+	called := func(id string) wire.Request {
+		return wire.Request{Messages: []wire.Message{wire.UserText("u"), asst(wire.ToolCallPart(id, "f", "{}")), wire.ToolMessage(wire.ToolResultPart(id, "f", txt("r")))}}
+	}
+	shown := func(m wire.Media) wire.Request {
+		r := called("t1")
+		r.Messages[2].Parts[0].Parts = []wire.Part{file(m)}
+		return r
+	}
+	f, vf := wire.Tool{Name: "f", Schema: `{"type":"object","properties":{}}`}, wire.Tool{Vendor: `{"type":"function","function":{"name":"f"}}`}
+	cases := []encCase{
+		{name: "an image of another type", req: media(wire.Media{Type: "image/bmp", Data: []byte(bmp)}), findings: []string{at + ".type"}},
+		{name: "an address of another type", req: media(wire.Media{Type: "image/svg+xml", URL: "https://h.example/a.svg"}), findings: []string{at + ".type"}},
+		{name: "a data URL of another type", req: media(wire.Media{URL: "data:image/tiff;base64,AAAA"}), findings: []string{at + ".url"}},
+		{name: "a data URL that is no image", req: media(wire.Media{URL: "DATA:application/pdf,x"}), findings: []string{at + ".url"}},
+		{name: "data URLs", req: wire.Request{Messages: []wire.Message{usr(file(wire.Media{URL: "data:image/jpg;base64,AAAA"}), file(wire.Media{URL: "data:image/WEBP,AAAA"}), file(wire.Media{Type: "image/gif", URL: "data:image/gif;base64,AAAA"}))}}},
+		{name: "an address without a type", req: media(wire.Media{URL: "https://h.example/a"})},
+		{name: "a file of the caller's", req: media(wire.Media{URL: "file:///home/u/a.png"}), findings: []string{at + ".url"}},
+		{name: "a file of the caller's, as text", profile: openaichat.Profile{NoImageURLs: true}, req: media(wire.Media{URL: "FILE:a.png"}), notes: []string{"converted messages[0].parts[0]"}, findings: []string{at + ".url"}},
+		{name: "a file of the caller's in a result", req: shown(wire.Media{URL: "file:///a.png"}), notes: []string{"converted messages[2].parts[0].parts[0]"}, findings: []string{"messages[2].parts[0].parts[0].media.url"}},
+		{name: "a file of the caller's in a result, as text", profile: openaichat.Profile{NoImageURLs: true}, req: shown(wire.Media{URL: "file:///a.png"}), notes: []string{"converted messages[2].parts[0].parts[0]"}, findings: []string{"messages[2].parts[0].parts[0].media.url"}},
+
+		{name: "no id", profile: openaichat.Profile{IDs: openaichat.IDsAny}, req: called(""), notes: []string{"renamed messages[1].parts[0].id", "renamed messages[2].parts[0].id"},
+			want: msgs(jsonU, `{"role":"assistant","content":null,"tool_calls":[{"id":"_cbf29ce484222325","type":"function","function":{"name":"f","arguments":"{}"}}]}`, `{"role":"tool","tool_call_id":"_cbf29ce484222325","content":"r"}`)},
+		{name: "two tools of one name", req: wire.Request{Tools: []wire.Tool{f, f}}, findings: []string{"tools[1].name"}},
+		{name: "two tools of one name, one of the vendor's", req: wire.Request{Tools: []wire.Tool{f, vf}}, findings: []string{"tools[1].vendor"}},
+		{name: "two tools of one name, the first of the vendor's", req: wire.Request{Tools: []wire.Tool{{Vendor: `{"type":"custom","custom":{"name":"f"}}`}, f}}, findings: []string{"tools[1].name"}},
+		{name: "tools of two names, and without any", req: wire.Request{Tools: []wire.Tool{f, {Vendor: `{"type":"function","function":{"name":"g"}}`}, {Vendor: `{"type":"web_search"}`}, {Vendor: `{"type":"web_search"}`}}}},
+		{name: "options of a stream without one", req: wire.Request{Whole: true, Extra: []wire.Field{{Name: "stream_options", Raw: `{"include_usage":true}`}}}, findings: []string{"extra[0]"}},
+		{name: "options of a stream where the profile writes none", profile: openaichat.Profile{NoStreamOptions: true}, req: wire.Request{Extra: []wire.Field{{Name: "stream_options", Raw: `{"include_usage":true}`}}}},
+	}
+	for name, field := range map[string]func(*wire.Request) **float64{
+		"temperature 0 2":        func(r *wire.Request) **float64 { return &r.Temperature },
+		"top_p 0 1":              func(r *wire.Request) **float64 { return &r.TopP },
+		"presence_penalty -2 2":  func(r *wire.Request) **float64 { return &r.PresencePenalty },
+		"frequency_penalty -2 2": func(r *wire.Request) **float64 { return &r.FrequencyPenalty },
+	} {
+		var low, high float64
+		if _, err := fmt.Sscanf(name, "%s %f %f", &name, &low, &high); err != nil {
+			t.Fatal(err)
+		}
+		for v, ok := range map[float64]bool{low: true, high: true, math.Nextafter(low, -9): false, math.Nextafter(high, 9): false, math.Inf(1): false, math.Inf(-1): false} {
+			tc := encCase{name: fmt.Sprint(name, " ", v), req: wire.Request{Messages: []wire.Message{hi}}}
+			*field(&tc.req) = of(v)
+			if !ok {
+				tc.findings = []string{name}
+			}
+			cases = append(cases, tc)
+		}
+		tc := encCase{name: name + " that is no number", findings: []string{name}}
+		*field(&tc.req) = of(math.NaN())
+		cases = append(cases, tc)
+	}
+	cases = append(cases, encCase{name: "a setting that is not sent anyway", req: wire.Request{Model: "o3", Temperature: of(3.0)}, notes: []string{"dropped temperature"}})
+	runCases(t, cases)
 }

@@ -837,7 +837,9 @@ const maxID = 40
 func (e *encoder) idOf(id string) string {
 	switch e.profile.IDs {
 	case IDsAny:
-		return id
+		if id != "" {
+			return id
+		}
 	case IDs9:
 		if len(id) == 9 && strings.IndexFunc(id, func(c rune) bool { return c == '_' || c == '-' }) < 0 && codec.ValidName(id, 9) {
 			return id
@@ -1029,6 +1031,7 @@ func (e *encoder) result(p, call *wire.Part, own bool, at codec.Place) (media in
 		case q.Kind == wire.PartText && s == "":
 		case s != "":
 			if q.Kind == wire.PartMedia {
+				e.local(q.Media, inner)
 				e.tellOmitted(s, inner)
 			}
 			if c.n == 0 && prefix != "" {
@@ -1170,6 +1173,7 @@ func (e *encoder) tellOmitted(line string, at codec.Place) {
 
 // media writes an image, a document or a sound.
 func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
+	e.local(p.Media, at)
 	if s := e.omitted(p.Media); s != "" {
 		e.tellOmitted(s, at)
 		if !c.parts {
@@ -1202,6 +1206,13 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 	}
 	if len(m.Data) > 0 && typ == "" {
 		e.refuse(at.String()+".media.type", "the type of the data is unknown", "set Media.Type")
+	}
+	switch {
+	case !isImage(m), m.FileID != "":
+	case typ != "" && !imageType(typ):
+		e.refuse(at.String()+".media.type", "the protocol takes PNG, JPEG, WEBP and GIF, not "+typ, "convert it")
+	case typ == "" && hasScheme(m.URL, dataScheme) && !imageType(dataType(m.URL)):
+		e.refuse(at.String()+".media.url", "the protocol takes PNG, JPEG, WEBP and GIF", "convert it, or set Media.Type if it is no image")
 	}
 	e.next(c)
 	titled, detailed, kind := false, false, "file"
@@ -1285,6 +1296,42 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 		e.dropped(at.String()+".cache", "a text alone can carry a cache mark")
 	}
 	e.lit(`}`)
+}
+
+// The beginnings of addresses that are none of another host's.
+const (
+	dataScheme = "data:"
+	fileScheme = "file:"
+)
+
+// hasScheme reports whether an address begins with a scheme and its colon.
+func hasScheme(url, scheme string) bool {
+	return len(url) >= len(scheme) && strings.EqualFold(url[:len(scheme)], scheme)
+}
+
+// local refuses media that the server would have to read from the caller's disk.
+func (e *encoder) local(m *wire.Media, at codec.Place) {
+	if m != nil && hasScheme(m.URL, fileScheme) {
+		e.refuse(at.String()+".media.url", "a server cannot read a file of the caller's", "give the bytes")
+	}
+}
+
+// imageType reports whether the protocol takes images of a type.
+func imageType(typ string) bool {
+	switch typ {
+	case "image/png", "image/jpeg", "image/jpg", "image/webp", "image/gif":
+		return true
+	}
+	return false
+}
+
+// dataType is the media type that a data URL names.
+func dataType(url string) string {
+	url = url[len(dataScheme):]
+	if i := strings.IndexAny(url, ";,"); i >= 0 {
+		url = url[:i]
+	}
+	return strings.ToLower(url)
 }
 
 // dataURL writes bytes as a string.
