@@ -51,6 +51,7 @@ func (e *encoder) messages() {
 			}
 		}
 		e.orphans(calls, answer)
+		e.moved(answer)
 		if media > 0 {
 			e.attachments(calls, answer)
 		}
@@ -950,6 +951,32 @@ func (e *encoder) orphans(calls, answer turn) {
 				e.refuse(codec.Part(i, j).String(), "the result "+strconv.Quote(p.ID)+" has no call in the assistant turn before it", "drop it, or add the message with the call")
 			} else if e.find(answer, wire.PartToolResult, p.ID) != p {
 				e.refuse(codec.Part(i, j).String(), "the call "+strconv.Quote(p.ID)+" has two results", "keep one")
+			}
+		}
+	}
+}
+
+// moved tells of what stands before a result in an answer and is sent behind it,
+// once for each message.
+func (e *encoder) moved(answer turn) {
+	last, part := -1, -1 // the last result
+	for k := answer.to - 1; k >= answer.from && last < 0; k-- {
+		m := &e.r.Messages[k]
+		for j := len(m.Parts) - 1; j >= 0 && last < 0; j-- {
+			if p := &m.Parts[j]; p.Kind == wire.PartToolResult && e.fate(m, p) == sent {
+				last, part = k, j
+			}
+		}
+	}
+	for k := max(answer.from, e.lead); k <= last; k++ {
+		m := &e.r.Messages[k]
+		for j := range m.Parts {
+			if k == last && j > part {
+				break
+			}
+			if p := &m.Parts[j]; p.Kind != wire.PartToolResult && e.fate(m, p) == sent && (p.Kind != wire.PartText || p.Text != "") {
+				e.note(wire.NoteConverted, codec.Item("messages", k).String(), "what stands before the result of a tool is sent behind it, since results follow their call at once")
+				break
 			}
 		}
 	}
