@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -475,56 +475,68 @@ func TestImageSizes(t *testing.T) {
 	}
 }
 
-// TestCheckIsLinear: twice the request takes at most about twice the time.
-func TestCheckIsLinear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures time")
-	}
-	conversation := func(n int) *wire.Request {
-		r := on(newModel, u)
-		for i := range n {
-			id := fmt.Sprintf("t%d", i)
-			r.Messages = append(r.Messages, assistant(thinking("", ""), serverCall(id), toolCall(id)), user(text(" "), text("x")), wire.ToolMessage(result(id, pngOf(9000, 1), text(" "))), user(document("")))
-		}
-		return &r
-	}
-	deep := func(n int) *wire.Request {
-		r := format(strings.Repeat(`{"items":`, n) + `{"minimum":1}` + strings.Repeat(`}`, n))
-		r.Model, r.Messages = newModel, []wire.Message{u}
-		return &r
-	}
-	defs := func(n int) *wire.Request {
-		var b strings.Builder
-		for i := range n {
-			fmt.Fprintf(&b, `"d%d":{"$ref":"#/$defs/d%d"},`, i, i+1)
-		}
-		r := format(`{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"x":{}}}`)
-		r.Model, r.Messages = newModel, []wire.Message{u}
-		return &r
-	}
-	for _, tc := range []struct {
-		name string
-		of   func(int) *wire.Request
-		n    int
-	}{{"messages", conversation, 2000}, {"a deep schema", deep, 4000}, {"definitions", defs, 4000}} {
-		t.Run(tc.name, func(t *testing.T) {
-			least := func(r *wire.Request) time.Duration {
-				best := time.Hour
-				for range 7 {
-					start := time.Now()
-					anthropic.Codec{}.Check(r)
-					best = min(best, time.Since(start))
-				}
-				return best
+// longRequests are requests that grow with a number in one direction each.
+func longRequests() map[string]func(n int) *wire.Request {
+	return map[string]func(n int) *wire.Request{
+		"messages": func(n int) *wire.Request {
+			r := on(newModel, u)
+			for i := range n {
+				id := fmt.Sprintf("t%d", i)
+				r.Messages = append(r.Messages, assistant(thinking("", ""), serverCall(id), toolCall(id)), user(text(" "), text("x")), wire.ToolMessage(result(id, pngOf(9000, 1), text(" "))), user(document("")))
 			}
-			for range 3 { // a busy machine may disturb a measurement
-				one, two := least(tc.of(tc.n)), least(tc.of(2*tc.n))
-				if ratio := float64(two) / float64(one); ratio <= 3 {
-					return
-				}
+			return &r
+		},
+		"a deep schema": func(n int) *wire.Request {
+			r := format(strings.Repeat(`{"items":`, n) + `{"minimum":1}` + strings.Repeat(`}`, n))
+			r.Model, r.Messages = newModel, []wire.Message{u}
+			return &r
+		},
+		"definitions": func(n int) *wire.Request {
+			var b strings.Builder
+			for i := range n {
+				fmt.Fprintf(&b, `"d%d":{"$ref":"#/$defs/d%d"},`, i, i+1)
 			}
-			t.Error("twice the request takes more than three times as long")
+			r := format(`{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"x":{}}}`)
+			r.Model, r.Messages = newModel, []wire.Message{u}
+			return &r
+		},
+	}
+}
+
+// TestCheckMemory: twice the request takes about twice the memory. That the time
+// grows no faster either shows in BenchmarkCheckGrowth.
+func TestCheckMemory(t *testing.T) {
+	for name, of := range longRequests() {
+		t.Run(name, func(t *testing.T) {
+			bytes := func(n int) float64 {
+				r := of(n)
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				anthropic.Codec{}.Check(r)
+				runtime.ReadMemStats(&after)
+				return float64(after.TotalAlloc - before.TotalAlloc)
+			}
+			// Lists that double may take twice of it in one of the two.
+			if one, two := bytes(1000), bytes(4000); two > 10*one {
+				t.Errorf("%.0f bytes, and %.0f for four times the request", one, two)
+			}
 		})
+	}
+}
+
+// BenchmarkCheckGrowth has one time per message, level or definition, whatever
+// their number, if the check is linear.
+func BenchmarkCheckGrowth(b *testing.B) {
+	for name, of := range longRequests() {
+		for _, n := range []int{1000, 4000} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				r := of(n)
+				for b.Loop() {
+					anthropic.Codec{}.Check(r)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/item")
+			})
+		}
 	}
 }
 
