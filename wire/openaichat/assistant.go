@@ -1,0 +1,274 @@
+package openaichat
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
+	"github.com/handwire/handwire/wire/internal/jsonw"
+)
+
+// assistant writes message i, which is the assistant's: its text as one string,
+// its refusal, its reasoning where the server wants that, and its calls.
+func (e *encoder) assistant(i int) bool {
+	m := &e.r.Messages[i]
+	own := e.own(m.Origin)
+	texts, refusals, reasons, calls, parts := 0, 0, 0, 0, false
+	for j := range m.Parts {
+		p := &m.Parts[j]
+		if f := e.fate(m, p); f != sent {
+			e.tell(f, p, codec.Part(i, j))
+			continue
+		}
+		switch p.Kind {
+		case wire.PartText:
+			if p.Text != "" {
+				texts++
+				parts = parts || p.Cache != nil && e.profile.CacheControl
+			}
+		case wire.PartRefusal:
+			refusals++
+			if e.profile.NoRefusal {
+				e.note(wire.NoteConverted, codec.Part(i, j).String(), "a refusal is sent as text")
+				refusals--
+				texts++
+			}
+		case wire.PartReasoning:
+			reasons++
+		default:
+			calls++
+		}
+	}
+	if texts+refusals+calls == 0 {
+		e.dropped(codec.Item("messages", i).String(), "it has neither text nor calls")
+		return false
+	}
+	e.open(roleAssistant)
+	// Only a message with calls may be without content.
+	alone := refusals > 0 && texts+calls == 0 && e.profile.Replay != ReplayTags && e.profile.Replay != ReplayChunks
+	if alone {
+		e.lit(`,"content":[{"type":"refusal"`)
+	} else {
+		e.words(i, texts, reasons, parts)
+	}
+	if refusals > 0 {
+		e.refusal(m)
+	}
+	if alone {
+		e.lit(`}]`)
+	}
+	e.reasoning(i, reasons, calls)
+	switch {
+	case !own && m.Vendor != "" && m.Vendor != nothingReasoned:
+		e.dropped(codec.Item("messages", i).String()+".vendor", fates[foreign])
+	case own && !unfinished(m, nil):
+		e.kept(m.Vendor, codec.Item("messages", i))
+	}
+	if calls > 0 {
+		e.calls(i, own)
+	}
+	e.lit(`}`)
+	return true
+}
+
+// refusal writes the refusals of a message as one.
+func (e *encoder) refusal(m *wire.Message) {
+	e.lit(`,"refusal":`)
+	n := 0
+	for j := range m.Parts {
+		if p := &m.Parts[j]; p.Kind == wire.PartRefusal && e.fate(m, p) == sent {
+			if n++; n == 1 {
+				e.str(p.Text)
+			} else {
+				e.line(p.Text)
+			}
+		}
+	}
+}
+
+// words writes the content of a message of the assistant's.
+func (e *encoder) words(i, texts, reasons int, parts bool) {
+	m := &e.r.Messages[i]
+	tags := e.profile.Replay == ReplayTags && reasons > 0
+	chunks := e.profile.Replay == ReplayChunks && reasons > 0
+	if texts == 0 && !tags && !chunks {
+		switch e.profile.NullContent {
+		case ContentEmpty:
+			e.lit(`,"content":""`)
+		case ContentOmit:
+		default:
+			e.lit(`,"content":null`)
+		}
+		return
+	}
+	c := e.content(parts || chunks)
+	switch {
+	case chunks:
+		for j := range m.Parts {
+			if p := &m.Parts[j]; p.Kind == wire.PartReasoning && e.fate(m, p) == sent {
+				e.next(&c)
+				e.lit(`{"type":"thinking","thinking":[{"type":"text","text":`)
+				e.str(p.Text)
+				e.lit(`}]}`)
+			}
+		}
+	case tags:
+		if c.parts {
+			e.next(&c)
+			e.lit(`{"type":"text","text":`)
+		}
+		e.str(openTag)
+		for j := range m.Parts {
+			if p := &m.Parts[j]; p.Kind == wire.PartReasoning && e.fate(m, p) == sent {
+				e.more(p.Text)
+			}
+		}
+		e.more(closeTag)
+		if c.parts {
+			e.lit(`}`)
+		}
+	}
+	glue := tags && !c.parts // the first text follows the tag with nothing between
+	for j := range m.Parts {
+		p := &m.Parts[j]
+		if p.Kind != wire.PartText && (p.Kind != wire.PartRefusal || !e.profile.NoRefusal) || p.Text == "" || e.fate(m, p) != sent {
+			continue
+		}
+		if glue {
+			glue = false
+			c.n++
+			e.more(p.Text)
+			e.trimmings(p, false, false, codec.Part(i, j))
+			continue
+		}
+		e.text(&c, p.Text, p, false, codec.Part(i, j))
+	}
+	e.end(&c)
+}
+
+// calls writes the calls of message i.
+func (e *encoder) calls(i int, own bool) {
+	m := &e.r.Messages[i]
+	e.lit(`,"tool_calls":[`)
+	n := 0
+	for j := range m.Parts {
+		p := &m.Parts[j]
+		if p.Kind != wire.PartToolCall && p.Kind != wire.PartOpaque || e.fate(m, p) != sent {
+			continue
+		}
+		if n++; n > 1 {
+			e.lit(`,`)
+		}
+		at := codec.Part(i, j)
+		if p.Kind == wire.PartOpaque {
+			e.opaque(p, at)
+			continue
+		}
+		e.lit(`{"id":`)
+		e.id(p.ID, at)
+		custom, kind := p.FreeForm && !e.profile.NoCustom, "function"
+		if custom {
+			kind = "custom"
+			e.lit(`,"type":"custom","custom":{"name":`)
+		} else {
+			e.lit(`,"type":"function","function":{"name":`)
+		}
+		e.name(p.Name, at)
+		switch {
+		case custom:
+			e.lit(`,"input":`)
+			e.str(p.Args)
+		case p.FreeForm:
+			e.note(wire.NoteConverted, at.String()+".args", `free text is sent as {"input":…}`)
+			var b []byte
+			b = append(jsonw.AppendString(append(b, `{"input":`...), p.Args), '}')
+			e.lit(`,"arguments":`)
+			e.str(string(b))
+		case p.Args == "":
+			e.lit(`,"arguments":"{}"`)
+		default:
+			e.lit(`,"arguments":`)
+			e.str(p.Args)
+		}
+		e.lit(`}`)
+		if p.Vendor != "" {
+			if own { // the type and the id that it came with are facts of the decoder's
+				e.members(p.Vendor, at, "id type", kind)
+			} else {
+				e.dropped(at.String()+".vendor", fates[foreign])
+			}
+		}
+		if p.Cache != nil {
+			e.dropped(at.String()+".cache", "a call cannot carry a cache mark")
+		}
+		e.lit(`}`)
+	}
+	e.lit(`]`)
+}
+
+// name writes the name of a tool that was called.
+func (e *encoder) name(s string, at codec.Place) {
+	if codec.ValidName(s, maxName) {
+		e.lit(`"`)
+		e.lit(s)
+		e.lit(`"`)
+		return
+	}
+	safe := codec.SafeName(s, maxName)
+	e.note(wire.NoteRenamed, at.String()+".name", strconv.Quote(s)+" is sent as "+safe)
+	e.str(safe)
+}
+
+// maxID is the most characters of the id of a call.
+const maxID = 40
+
+// idOf is the id that a call and its result go out with.
+func (e *encoder) idOf(id string) string {
+	switch e.profile.IDs {
+	case IDsAny:
+		if id != "" {
+			return id
+		}
+	case IDs9:
+		if len(id) == 9 && strings.IndexFunc(id, func(c rune) bool { return c == '_' || c == '-' }) < 0 && codec.ValidName(id, 9) {
+			return id
+		}
+		return nine(id)
+	}
+	if id == "" || len(id) > maxID && utf8.RuneCountInString(id) > maxID {
+		return codec.SafeName(id, maxID)
+	}
+	for i := range len(id) {
+		if id[i] < ' ' || id[i] == 0x7f {
+			return codec.SafeName(id, maxID)
+		}
+	}
+	return id
+}
+
+// nine returns nine letters and digits that are as good as unique to id.
+func nine(id string) string {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	name := codec.SafeName(id, 18) // ends in a hash of all of it
+	n, err := strconv.ParseUint(name[len(name)-16:], 16, 64)
+	if err != nil {
+		panic("openaichat: a safe name without a hash: " + name)
+	}
+	var b [9]byte
+	for i := range b {
+		b[i] = digits[n%uint64(len(digits))]
+		n /= uint64(len(digits))
+	}
+	return string(b[:])
+}
+
+// id writes the id of a call or a result.
+func (e *encoder) id(id string, at codec.Place) {
+	name := e.idOf(id)
+	if name != id {
+		e.note(wire.NoteRenamed, at.String()+".id", strconv.Quote(id)+" is sent as "+name)
+	}
+	e.str(name)
+}

@@ -1,0 +1,215 @@
+package openaichat
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/jsonw"
+)
+
+// plannedEffort is the effort asked for in the server's own word, "" where the
+// request says nothing about it.
+func (e *encoder) plannedEffort() string {
+	g := e.r.Reasoning
+	effort := e.family.usual
+	switch {
+	case g == nil:
+	case g.Mode == wire.ReasoningOff:
+		return effortNone
+	case g.Effort != "":
+		return e.translated(g.Effort)
+	case g.Mode == wire.ReasoningOn && (effort == "" || effort == effortNone):
+		return e.translated("medium")
+	}
+	return effort
+}
+
+func (e *encoder) translated(effort string) string {
+	for _, row := range e.profile.Efforts {
+		if row.From == effort {
+			return row.To
+		}
+	}
+	return effort
+}
+
+// thinking writes how the model is to reason.
+func (e *encoder) thinking() {
+	g := e.r.Reasoning
+	e.effort = e.plannedEffort()
+	if g == nil {
+		return
+	}
+	switch g.Mode {
+	case "", wire.ReasoningOn, wire.ReasoningOff:
+	case wire.ReasoningBetweenTools:
+		e.refuse("reasoning.mode", "the protocol cannot ask for reasoning between tools alone", "use on or off")
+	default:
+		e.refuse("reasoning.mode", "no such mode: "+string(g.Mode), "one of on, off")
+	}
+	e.off = g.Mode == wire.ReasoningOff || e.effort == effortNone && g.Effort != ""
+	effort := e.effort
+	switch {
+	case g.Mode == wire.ReasoningOff:
+		if g.Effort != "" && g.Effort != effortNone {
+			e.dropped("reasoning.effort", "reasoning is off")
+		}
+		effort = ""
+	case g.Effort == "":
+		effort = ""
+	}
+	if effort == "" && g.Effort != "" && g.Mode != wire.ReasoningOff {
+		e.dropped("reasoning.effort", "the server has no such effort")
+	}
+	asked := g.Mode != "" || effort != ""
+	if e.off && e.family.always {
+		e.refuse("reasoning", e.r.Model+" always reasons", "ask for a low effort")
+	}
+	if e.family.noEffort && effort != "" && effort != effortNone {
+		e.dropped("reasoning.effort", e.r.Model+" has no effort setting")
+		effort, e.effort = "", ""
+	} else if effort != "" && !e.off && !e.family.takes(effort) {
+		e.refuse("reasoning.effort", e.r.Model+" takes no effort "+strconv.Quote(effort), "one of "+strings.ReplaceAll(e.family.efforts, " ", ", "))
+	}
+	budget := g.Budget
+	if budget < 0 {
+		e.refuse("reasoning.budget", "a budget cannot be negative", "")
+	}
+	if e.off && budget > 0 {
+		e.dropped("reasoning.budget", "reasoning is off")
+		budget = 0
+	}
+	if e.off {
+		effort = ""
+	}
+	object, display := false, false // there is a place for further settings, for what is shown
+	switch e.profile.Thinking {
+	case ThinkingEffort:
+		e.plainEffort(g, effort)
+	case ThinkingZAI, ThinkingDeepSeek, ThinkingBudget, ThinkingAdaptive:
+		budgeted := e.profile.Thinking == ThinkingBudget && budget > 0
+		if object = asked || budgeted || g.Vendor != ""; object {
+			e.lit(`,"thinking":`)
+			from := len(e.b)
+			e.lit(`{"type":`)
+			switch {
+			case e.off:
+				e.lit(`"disabled"`)
+			case e.profile.Thinking == ThinkingAdaptive:
+				e.lit(`"adaptive"`)
+			default:
+				e.lit(`"enabled"`)
+			}
+			if e.profile.Thinking == ThinkingZAI && !e.off && e.profile.Replay != ReplayNever && g.Replay != wire.ReplayNever {
+				e.lit(`,"clear_thinking":false`)
+			}
+			if budgeted {
+				e.lit(`,"budget_tokens":`)
+				e.b = jsonw.AppendInt(e.b, int64(budget))
+				budget = 0
+			}
+			e.settings(g.Vendor, from)
+			e.lit(`}`)
+		}
+		if e.profile.Thinking == ThinkingAdaptive {
+			e.effortless(effort)
+		} else {
+			e.word(effort)
+		}
+	case ThinkingQwen:
+		if asked || budget > 0 {
+			e.lit(`,"enable_thinking":`)
+			e.b = strconv.AppendBool(e.b, !e.off)
+		}
+		if budget > 0 {
+			e.lit(`,"thinking_budget":`)
+			e.b = jsonw.AppendInt(e.b, int64(budget))
+			budget = 0
+		}
+		e.word(effort)
+	case ThinkingTemplate:
+		if object = asked || g.Vendor != ""; object {
+			e.lit(`,"chat_template_kwargs":`)
+			from := len(e.b)
+			e.lit(`{"enable_thinking":`)
+			e.b = strconv.AppendBool(e.b, !e.off)
+			e.settings(g.Vendor, from)
+			e.lit(`}`)
+		}
+		e.word(effort)
+	case ThinkingOpenRouter:
+		display = g.Display == "omitted"
+		if object = asked || budget > 0 || display || g.Vendor != ""; object {
+			if effort != "" && budget > 0 {
+				e.refuse("reasoning", "an effort and a budget exclude each other", "give one of them")
+			}
+			e.lit(`,"reasoning":`)
+			from := len(e.b)
+			e.lit(`{`)
+			switch {
+			case e.off:
+				e.lit(`"effort":"none"`)
+			case effort != "":
+				e.lit(`"effort":`)
+				e.str(effort)
+			case budget > 0:
+				e.lit(`"max_tokens":`)
+				e.b = jsonw.AppendInt(e.b, int64(budget))
+			default:
+				e.lit(`"enabled":true`)
+			}
+			budget = 0
+			if display {
+				e.lit(`,"exclude":true`)
+			}
+			e.settings(g.Vendor, from)
+			e.lit(`}`)
+		}
+	case ThinkingNone:
+		if g.Mode != "" {
+			e.refuse("reasoning.mode", "the server has no switch for reasoning", "leave it to the model")
+		}
+		e.effortless(effort)
+	default:
+		e.refuse("reasoning", "the profile has no style of thinking "+strconv.Quote(string(e.profile.Thinking)), "")
+	}
+	if budget > 0 {
+		e.dropped("reasoning.budget", "there is no such setting")
+	}
+	if g.Display != "" && !display {
+		e.dropped("reasoning.display", "there is no such setting")
+	}
+	if g.Vendor != "" && !object {
+		e.refuse("reasoning.vendor", "there is no object that it could belong to", "use Extra")
+	}
+}
+
+// plainEffort writes the effort where it is all there is.
+func (e *encoder) plainEffort(g *wire.Reasoning, effort string) {
+	switch {
+	case e.family.noEffort && g.Mode == wire.ReasoningOn:
+		e.refuse("reasoning.mode", e.r.Model+" has no reasoning", "choose another model, or leave it out")
+	case e.family.noEffort:
+	case e.off && !e.family.always:
+		effort = effortNone
+	case g.Mode == wire.ReasoningOn && g.Effort == "" && e.family.usual != e.effort:
+		effort = e.effort // it would not reason by itself, or who knows
+	}
+	e.word(effort)
+}
+
+// effortless tells of an effort that has no place.
+func (e *encoder) effortless(effort string) {
+	if effort != "" {
+		e.dropped("reasoning.effort", "the server has no such setting")
+	}
+}
+
+// word writes an effort, if there is one.
+func (e *encoder) word(effort string) {
+	if effort != "" {
+		e.lit(`,"reasoning_effort":`)
+		e.str(effort)
+	}
+}
