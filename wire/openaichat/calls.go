@@ -57,6 +57,7 @@ type entry struct {
 	id, typ, name string
 	args          jsonw.Value
 	free          bool
+	shaped        bool // it has the form of a call of a known type
 }
 
 // anew reports whether e begins another call than c, whose id or index it has:
@@ -169,6 +170,7 @@ func (d *decoder) toolCall(dst []wire.Event, v jsonw.Value, ch *chunk) ([]wire.E
 	}
 	if len(d.opaques) > 0 && e.typ == "" {
 		e.name = function.Get("name").Str() + custom.Get("name").Str()
+		e.shaped = function.IsObject() || custom.IsObject()
 		if c := d.findOpaque(&e); c != nil {
 			return d.opaqueCall(dst, c, v, &e)
 		}

@@ -82,10 +82,10 @@ func (b *block) object() string {
 // findOpaque returns the call of an unknown type that an entry belongs to, nil if
 // there is none. As for other calls, ids are trusted most, then indices, then the
 // order; but what has no type may belong to a call of another kind that began
-// later.
+// later, or at any time if it is in the form of one.
 func (d *decoder) findOpaque(e *entry) *call {
 	typed := e.typ != ""
-	if !typed && e.name != "" {
+	if !typed && (e.name != "" || e.shaped && e.id != "" && d.callOf(e) != nil) {
 		return nil // a function
 	}
 	if e.id != "" {
@@ -120,8 +120,12 @@ func (d *decoder) findOpaque(e *entry) *call {
 	if typed {
 		return c
 	}
-	for _, later := range d.calls[c.after:] {
-		if !e.indexed || later.indexed && later.index == e.index {
+	rivals := d.calls[c.after:]
+	if e.shaped {
+		rivals = d.calls
+	}
+	for _, o := range rivals {
+		if !e.indexed || o.indexed && o.index == e.index {
 			return nil
 		}
 	}

@@ -54,6 +54,8 @@ func TestOpaqueCalls(t *testing.T) {
 			[]string{"start c1 m", "+0 opaque id=x name=mcp", "+1 opaque id=x name=mcp", `-0 opaque vendor={"id":"x","type":"mcp","a":"13"}`, `-1 opaque vendor={"id":"x","type":"mcp","a":"2"}`, "end finished tool_call (tool_calls)"}},
 		{"a function of the same index after it", []string{tc(`{"index":0,"id":"x","type":"mcp","a":"1"}`), tc(`{"index":0,"id":"f1","function":{"name":"f","arguments":"{"}}`), tc(`{"index":0,"function":{"arguments":"}"}}`)},
 			[]string{"start c1 m", "+0 opaque id=x name=mcp", "+1 tool_call id=f1 name=f", ` 1 "{"`, ` 1 "}"`, `-0 opaque vendor={"id":"x","type":"mcp","a":"1"}`, "-1 tool_call", "end finished tool_call (tool_calls)"}},
+		{"a function of the same index before it", []string{tc(`{"index":0,"id":"f1","function":{"name":"f","arguments":"{"}}`), tc(`{"index":0,"function":{"arguments":"\"a\""}}`), tc(`{"index":0,"id":"x","type":"mcp"}`), tc(`{"index":0,"function":{"arguments":":1"}}`), tc(`{"index":0,"b":"c"}`), tc(`{"id":"f1","function":{"arguments":"}"}}`)},
+			[]string{"start c1 m", "+0 tool_call id=f1 name=f", ` 0 "{"`, ` 0 "\"a\""`, "+1 opaque id=x name=mcp", ` 0 ":1"`, ` 0 "}"`, "-0 tool_call", `-1 opaque vendor={"id":"x","type":"mcp","b":"c"}`, "end finished tool_call (tool_calls)"}},
 		{"a function before it", append([]string{tc(`{"index":1,"id":"f1","function":{"name":"f","arguments":"{"}}`), tc(`{"index":2,"id":"x","type":"mcp"}`), tc(`{"index":1,"function":{"arguments":"}"}}`)}, each...),
 			[]string{"start c1 m", "+0 tool_call id=f1 name=f", ` 0 "{"`, "+1 opaque id=x name=mcp", ` 0 "}"`, "-0 tool_call", `-1 opaque vendor={"id":"x","type":"mcp","mcp":{"arguments":"{\"q\":1}"}}`, "end finished tool_call (tool_calls)"}},
 	} {
