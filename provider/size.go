@@ -8,7 +8,7 @@ func sizeOf(r *wire.Request) int {
 	if r == nil {
 		return 0
 	}
-	n := 1024 + partsSize(r.System)
+	n := 384 + partsSize(r.System)
 	for i := range r.Tools {
 		t := &r.Tools[i]
 		n += 128 + len(t.Name) + len(t.Description) + len(t.Schema) + len(t.Grammar) + len(t.Vendor)

@@ -35,7 +35,8 @@ import (
 const DefaultMaxEventBytes = 32 << 20
 
 const (
-	minBuffer     = 4 << 10 // size of the first buffer, bytes
+	minBuffer     = 1 << 10 // size of the first buffer, bytes: enough for a stream in its own time
+	usualBuffer   = 4 << 10 // size once a read has filled it
 	minRead       = 512     // least room offered to a Read, bytes
 	maxEmptyReads = 100     // empty reads in a row before io.ErrNoProgress
 	maxNames      = 64      // event names kept for reuse
@@ -174,6 +175,7 @@ type Decoder struct {
 	dataStart, dataEnd int
 	base               int64
 	start              uint8
+	full               bool // the last read filled the buffer
 
 	hasData bool   // the block has a data line
 	name    string // event name of the block, "" for none
@@ -412,6 +414,7 @@ func (d *Decoder) fill() {
 	d.room()
 	for range maxEmptyReads {
 		n, err := d.r.Read(d.buf[d.end:])
+		d.full = n == len(d.buf)-d.end
 		if n < 0 || n > len(d.buf)-d.end {
 			d.err = errCount
 			return
@@ -450,6 +453,8 @@ func (d *Decoder) room() {
 	buf := d.buf
 	if buf == nil {
 		buf = make([]byte, minBuffer)
+	} else if d.full && len(buf) < usualBuffer {
+		buf = make([]byte, usualBuffer) // bytes come faster than they are read
 	} else if keep > len(buf)/2 {
 		// No more than data and a line of the greatest size can be needed.
 		most := math.MaxInt

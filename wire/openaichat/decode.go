@@ -23,16 +23,16 @@ import (
 )
 
 type decoder struct {
-	profile Profile
-	head    wire.Head
-	id      string // of the response
-	model   string
-	begun   bool
-	ended   bool
-	alien   bool        // something unknown came before the message began
-	blank   bool        // reasoning_content was there and empty
-	noted   noted       // what a note has told
-	err     *wire.Error // of the end event, nil if it finished
+	says  says
+	head  wire.Head
+	id    string // of the response
+	model string
+	begun bool
+	ended bool
+	alien bool        // something unknown came before the message began
+	blank bool        // reasoning_content was there and empty
+	noted noted       // what a note has told
+	err   *wire.Error // of the end event, nil if it finished
 
 	parts     []*part // in the order of their start
 	text      part
@@ -61,6 +61,13 @@ type decoder struct {
 	passed   bool // the chunk at hand was passed on
 }
 
+// says is what a profile says about streams. The rest of it would be carried
+// about by every stream for nothing.
+type says struct {
+	thinkTags, thoughtTags bool
+	pieces                 ReasoningPieces
+}
+
 // noted are the things that are told once in a stream.
 type noted uint8
 
@@ -81,7 +88,7 @@ type part struct {
 }
 
 func newDecoder(p Profile, h wire.Head) *decoder {
-	d := &decoder{profile: p, head: h}
+	d := &decoder{says: says{p.ThinkTags, p.ThoughtTags, p.ReasoningPieces}, head: h}
 	d.text.kind, d.reasoning.kind, d.refusal.kind = wire.PartText, wire.PartReasoning, wire.PartRefusal
 	d.usage.apart = p.ReasoningApart
 	return d
@@ -130,6 +137,8 @@ func protocolError(msg string, data []byte) *wire.Error {
 }
 
 // pass passes a chunk on raw, once.
+//
+//go:noinline
 func (d *decoder) pass(dst []wire.Event, c *chunk) []wire.Event {
 	if d.passed {
 		return dst
@@ -142,11 +151,14 @@ func odd(dst []wire.Event, path, detail string) []wire.Event {
 	return note(dst, wire.NoteOdd, path, detail)
 }
 
+//go:noinline
 func note(dst []wire.Event, code wire.NoteCode, path, detail string) []wire.Event {
 	return append(dst, wire.Event{Kind: wire.EventNote, Note: &wire.Note{Code: code, Path: path, Detail: detail}})
 }
 
 // once is odd for what is told once in a stream.
+//
+//go:noinline
 func (d *decoder) once(dst []wire.Event, n noted, path, detail string) []wire.Event {
 	if d.noted&n != 0 {
 		return dst
@@ -274,6 +286,8 @@ func empty(v jsonw.Value) bool {
 }
 
 // begin announces the message, if that was not done.
+//
+//go:noinline
 func (d *decoder) begin(dst []wire.Event) []wire.Event {
 	if d.begun {
 		return dst
@@ -505,7 +519,7 @@ func (d *decoder) takeContent(dst []wire.Event, v jsonw.Value, c *chunk) []wire.
 }
 
 // tags reports whether tags in the text mark the reasoning.
-func (d *decoder) tags() bool { return d.profile.ThinkTags || d.profile.ThoughtTags }
+func (d *decoder) tags() bool { return d.says.thinkTags || d.says.thoughtTags }
 
 // content hands out a piece of the answer's text.
 func (d *decoder) content(dst []wire.Event, v jsonw.Value, plain bool) []wire.Event {
@@ -524,6 +538,7 @@ func (d *decoder) piece(dst []wire.Event, p *part, v jsonw.Value, plain bool) []
 	return d.emit(dst, p, s)
 }
 
+//go:noinline
 func (d *decoder) emit(dst []wire.Event, p *part, s string) []wire.Event {
 	if s == "" {
 		return dst

@@ -29,11 +29,11 @@ func (d *decoder) thought(dst []wire.Event, v jsonw.Value) []wire.Event {
 	switch {
 	case v == `""`:
 		return dst
-	case d.profile.ReasoningPieces == PiecesGrowing:
+	case d.says.pieces == PiecesGrowing:
 		d.forms.odd = true
 		s, _ := d.texts.Text(0, v, v.Plain()) // half a character comes whole in the next piece
 		return d.grown(dst, s)
-	case d.profile.ReasoningPieces == PiecesDoubled:
+	case d.says.pieces == PiecesDoubled:
 		d.forms.odd = true
 		if s := string(v); r.size == len(s) && r.sum == sumOf(sumStart, s) {
 			return d.retells(dst, "a piece came again right behind itself, which was left out")

@@ -160,7 +160,7 @@ type thinker struct {
 func (d *decoder) tagged(dst []wire.Event, s string) []wire.Event {
 	t := &d.thinking
 	opener, closer := openTag, closeTag
-	if d.profile.ThoughtTags {
+	if d.says.thoughtTags {
 		opener, closer = openThought, closeThought
 	}
 	if t.held != "" {

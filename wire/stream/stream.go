@@ -77,7 +77,7 @@ type reader struct {
 	yield func(wire.Event, error) bool
 	limit int
 	evs   []wire.Event
-	few   [4]wire.Event // where evs begins
+	few   [2]wire.Event // where evs begins
 	done  bool          // the end event was handed out, or the caller left
 
 	blocks int    // that were decoded
