@@ -24,7 +24,8 @@
 //	reasoning                   reasoning_content, reasoning or reasoning_text, named by "field" in Vendor;
 //	                            reasoning_details, an array, is in Vendor
 //	media                       image_url with a data URL or an address; file; input_audio
-//	opaque                      a call of an unknown type; of the user's, a part of an unknown type
+//	opaque                      a call of an unknown type, its pieces put together; of the user's, a part of an
+//	                            unknown type
 //	Request.MaxTokens           max_completion_tokens, or max_tokens by profile
 //	Reasoning                   reasoning_effort, thinking, reasoning … by profile
 //	Request.Output              response_format
@@ -53,8 +54,9 @@
 //	                that the server or the model does not take, for which a line of text stands
 //	refused         as findings: a call without a result in the turn that follows, a result without a call, tools
 //	                with a reasoning effort that the model refuses, a forced tool choice, stop sequences or an
-//	                output format that the server lacks, media by an address that is no image's, names and values
-//	                that cannot be sent, several answers
+//	                output format that the server lacks, media by an address that is no image's, images that are
+//	                neither PNG, JPEG, WEBP nor GIF, names and values that cannot be sent, vendor members that the
+//	                codec writes itself, several answers
 //
 // What depends on one of OpenAI's models (which efforts there are, whether none
 // is one, the developer role, sampling, stop sequences, tools) is decided by its
@@ -72,13 +74,14 @@
 // one. tool_choice is written wherever there are tools.
 //
 // Arguments of a call go out as the model wrote them, also where they are no
-// JSON, since the protocol holds them in a string; none at all are {}. The text
-// of a result is its texts joined by line ends; "(no tool output)" stands for
-// nothing, "(see attached image)" and "(see attached file)" for media alone. The
-// text of a failed tool begins with "Error: " unless it begins with that word
-// anyway. What the results of one answer hold besides text follows the last of
-// them in one message of the user's, the media of each call behind a line that
-// names it.
+// JSON or have white space in them, since the protocol holds them in a string;
+// none at all are {}. The text of a result is its texts joined by line ends;
+// "(no tool output)" stands for nothing, "(see attached image)" and "(see
+// attached file)" for media alone. The text of a failed tool begins with "Error:
+// " unless it begins with that word anyway. What the results of one answer hold
+// besides text follows the last of them in one message of the user's, the media
+// of each call behind a line that names it. What stands before a result in an
+// answer is sent behind it, with a note.
 //
 // Reasoning of earlier turns goes back as [Profile.Replay] says, to the server
 // and the model that wrote it and to no other, and never where
@@ -87,8 +90,9 @@
 //
 // What a message of the assistant's says about itself (annotations, logprobs, the
 // tier of the service; see [wire.Message]) goes back to nobody but for
-// [Profile.Members], which their writer gets. That is so of every answer, so no
-// note tells of it, unless the message is of another model, host or protocol.
+// [Profile.Members], and that the reasoning was empty, which their writer gets.
+// That is so of every answer, so no note tells of it, unless the message is of
+// another model, host or protocol.
 //
 // Where [Profile.CacheControl] and [wire.CachePolicy.Auto] are set, all texts but
 // the assistant's are written as parts, and a mark moves along with the last of
