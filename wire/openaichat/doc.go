@@ -77,11 +77,11 @@
 // JSON or have white space in them, since the protocol holds them in a string;
 // none at all are {}. The text of a result is its texts joined by line ends;
 // "(no tool output)" stands for nothing, "(see attached image)" and "(see
-// attached file)" for media alone. The text of a failed tool begins with "Error:
-// " unless it begins with that word anyway. What the results of one answer hold
-// besides text follows the last of them in one message of the user's, the media
-// of each call behind a line that names it. What stands before a result in an
-// answer is sent behind it, with a note.
+// attached file)" for media alone. The text of a failed tool begins with the word
+// Error and a colon unless it begins with that word anyway. What the results of
+// one answer hold besides text follows the last of them in one message of the
+// user's, the media of each call behind a line that names it. What stands before
+// a result in an answer is sent behind it, with a note.
 //
 // Reasoning of earlier turns goes back as [Profile.Replay] says, to the server
 // and the model that wrote it and to no other, and never where
