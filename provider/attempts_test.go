@@ -350,7 +350,7 @@ func TestSharedBudget(t *testing.T) {
 	for i, want := range []int{3, 5, 6} { // 2 further attempts, 1, none
 		e := read(t, a, limited(t), text("q")).err
 		wantError(t, e, wire.CauseVendor)
-		if len(sick.at) != want || (i > 0) != strings.Contains(e.Hint, "too many requests fail") {
+		if len(sick.at) != want || (i > 0) != strings.Contains(e.Hint, "shared budget") {
 			t.Errorf("request %d: %d attempts, %q", i, len(sick.at), e.Hint)
 		}
 	}

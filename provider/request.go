@@ -139,10 +139,8 @@ func (q *request) try(receive func(*exchange) *wire.Error) (e *wire.Error, wait 
 		return nil, -1
 	}
 	e = q.c.auth().mask.error(e)
-	wait, stop := q.c.retry.Next(q.attempt, x.verdict(e))
-	if stop == "" && q.tooLate(wait) {
-		stop = retry.StopElapsed
-	}
+	policy := q.policy()
+	wait, stop := policy.Next(q.attempt, x.verdict(e))
 	if stop != "" {
 		wait = -1
 		e = q.final(e, stop)
@@ -151,14 +149,22 @@ func (q *request) try(receive func(*exchange) *wire.Error) (e *wire.Error, wait 
 	return e, wait
 }
 
-// tooLate reports whether the caller's time will have run out after a wait.
-func (q *request) tooLate(wait time.Duration) bool {
-	end := time.Now().Add(wait)
-	if d, ok := q.caller.Deadline(); ok && !end.Before(d) {
-		return true
+// policy returns the client's policy, with no more time than the caller has.
+func (q *request) policy() retry.Policy {
+	p := q.c.retry
+	if p.MaxElapsed == 0 {
+		p.MaxElapsed = retry.DefaultMaxElapsed
 	}
-	total := q.c.clocks.Total
-	return total > 0 && !end.Before(q.began.Add(total))
+	most := q.c.clocks.Total
+	if d, ok := q.caller.Deadline(); ok {
+		if left := d.Sub(q.began); most == 0 || left < most {
+			most = left
+		}
+	}
+	if most > 0 && (p.MaxElapsed < 0 || most <= p.MaxElapsed) {
+		p.MaxElapsed = most - 1 // a wait that ends with the time leaves none for the attempt
+	}
+	return p
 }
 
 // final returns e as the error of the whole request.
@@ -171,10 +177,8 @@ func (q *request) final(e *wire.Error, stop retry.Stop) *wire.Error {
 	switch stop {
 	case retry.StopServerWait:
 		hint = "the server asks to be left alone for " + short(e.RetryAfter) + ", which is longer than is waited for"
-	case retry.StopElapsed:
-		hint = "there was no time for a further attempt"
-	case retry.StopBudget:
-		hint = "no further attempt was made, since too many requests fail"
+	case retry.StopElapsed, retry.StopBudget:
+		hint = "no further attempt was made: " + stop.Detail()
 	}
 	if hint != "" {
 		if c.Hint != "" {

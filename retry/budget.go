@@ -1,44 +1,73 @@
 package retry
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
-// Budget bounds the attempts that are made again by all that share it, so that a
-// fleet of clients does not hammer a vendor that is sick. It is a bucket of
-// tokens: sending again takes one, and every success gives a part of one back. It
-// has no clock, so what it allows depends on nothing but what happened: while all
-// is well the bucket is full and every failure is followed by another attempt;
-// while nothing works it runs empty, and requests are then sent once each until
-// enough of them succeed. Any number of goroutines may use it.
+// Budget is a bucket of tokens that any number of clients and goroutines share.
+// Each retry takes one token; each success gives a part of one back, up to the
+// size at which the bucket began. It has no clock: what fills it is that the
+// server answers.
+//
+// With 10 tokens and a refill of 0.1, occasional failures are retried at once.
+// In the long run there is at most one retry for ten successes, so that retries
+// add no more than 10 % to the load of a server that works. On a server that is
+// down all clients together spend the 10 tokens and then fail at their first
+// attempt, each new call with one request and no more, until successes have
+// filled the bucket again: ten of them for the next retry.
+//
+// A nil Budget is no bound. The zero value is an empty one that never fills.
 type Budget struct {
-	mu     sync.Mutex
-	size   float64
-	refill float64
-	tokens float64
+	mu   sync.Mutex
+	left int64 // in parts of a token
+	size int64
+	gain int64
 }
 
-// NewBudget returns a full budget of so many tokens, of which a success gives
-// refill back: with 0.1, in the long run one request in ten is sent again at
-// most. A size below 1, like a refill that is negative or no number, counts as 0.
-func NewBudget(size int, refill float64) *Budget {
-	b := &Budget{size: float64(max(size, 0))}
-	b.tokens = b.size
-	if refill > 0 {
-		b.refill = min(refill, b.size)
+const (
+	// parts is how many parts a token has. Whole numbers of them add up: ten
+	// times a tenth is one.
+	parts     = 1_000_000_000
+	maxTokens = 1_000_000_000
+)
+
+// NewBudget returns a full budget of so many tokens, to which each success gives
+// back refill tokens.
+//
+// A budget of no or a negative number of tokens allows no retry; more than a
+// billion count as a billion. A refill that is negative or NaN is none, so that
+// the tokens are all that there will ever be; one that is larger than the
+// budget, or infinite, fills it with each success. A refill is rounded to a
+// billionth.
+func NewBudget(tokens int, refill float64) *Budget {
+	b := &Budget{size: int64(min(max(0, tokens), maxTokens)) * parts}
+	b.left = b.size
+	if f := math.Round(refill * parts); f >= float64(b.size) {
+		b.gain = b.size
+	} else if f > 0 { // and not NaN
+		b.gain = int64(f)
 	}
 	return b
 }
 
-// Tokens returns how many tokens there are, for logs. Of a nil budget it is 0.
-func (b *Budget) Tokens() float64 {
+// take takes a token for a retry and tells whether there was one.
+func (b *Budget) take() bool {
 	if b == nil {
-		return 0
+		return true
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.tokens
+	if b.left < parts {
+		return false
+	}
+	b.left -= parts
+	return true
 }
 
-// Succeeded tells the budget of a request that succeeded. To a nil budget it
+// Succeeded gives back the refill. A client calls it once for each attempt that
+// the server answered well, the first one of a request or a later one; an answer
+// that refuses the request for its own fault counts neither way. A nil Budget
 // does nothing.
 func (b *Budget) Succeeded() {
 	if b == nil {
@@ -46,19 +75,16 @@ func (b *Budget) Succeeded() {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tokens = min(b.size, b.tokens+b.refill)
+	b.left += min(b.gain, b.size-b.left)
 }
 
-// take takes a token, and reports whether there was one.
-func (b *Budget) take() bool {
+// Tokens returns how many tokens there are at this moment, for logs. It is 0
+// for a nil Budget.
+func (b *Budget) Tokens() float64 {
 	if b == nil {
-		return true
+		return 0
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.tokens < 1 {
-		return false
-	}
-	b.tokens--
-	return true
+	return float64(b.left) / parts
 }

@@ -15,166 +15,177 @@ const (
 	DefaultMaxServerWait = time.Minute
 )
 
-// Policy says how often a request is sent, and how long to wait in between. Its
-// zero value, and a nil one, are the defaults, which are those that the vendors'
-// own libraries agree on: two further attempts, after half a second and a second
-// at most. More would help little, since what two attempts do not mend is seldom
-// over within seconds, and would cost a sick vendor much.
+// Policy says how often and how long to try. The zero value and a nil Policy
+// are the defaults:
 //
-// A Policy does no I/O, reads no clock and waits for nothing: it is asked after
-// every failed attempt. It may be used by any number of goroutines.
+//   - Three attempts, that is two more than one. The software kits of Anthropic
+//     and OpenAI do the same; a fault that outlasts two retries is seldom over
+//     before the user would rather know of it.
+//   - Waits of up to 500 ms, then up to 1 s, doubling up to 8 s, which is the
+//     schedule of the same kits. The jitter is full: each wait is anything
+//     between nothing and its bound, so that clients that failed at one instant
+//     do not come back at one instant.
+//   - Five minutes for attempts and waits together, since an attempt at a long
+//     answer may itself take minutes.
+//   - A server that asks for more than 60 s is not waited for. Limits that count
+//     by the minute are over by then; what takes longer, such as a limit by the
+//     day, is for the caller to decide on and not for a silent sleep.
+//   - No budget.
+//
+// What is retried, is the caller's to say, in [Verdict]. The defaults are meant
+// for connection errors before any response, and for the statuses that [Status]
+// names: 408, 429 that is not an exhausted quota, 500, 502, 503, 504, 529 and
+// its like, and 409 where the vendor says so. They have in common that the same
+// request may well succeed a moment later. Requests that are wrong (400, 404,
+// 413, 422), keys (401, 403) and accounts (402) do not get better by repeating.
+//
+// A Policy is only read, so that any number of goroutines may use one at the same
+// time, if its Rand allows that.
 type Policy struct {
-	// MaxAttempts is how often a request is sent in all. Zero is 3; 1, like any
-	// negative number, is never again.
+	// MaxAttempts is how many attempts there are in all, the first included.
+	// 0 stands for 3; 1 and negative numbers for no retry.
 	MaxAttempts int
-	// BaseDelay is the most that is waited after the first attempt; after each
-	// further one it is twice as much, up to MaxDelay. The wait itself is drawn
-	// evenly between nothing and that, so that clients that failed together do
-	// not come back together. Zero is 500 ms, negative no wait.
+	// BaseDelay bounds the first wait, and the bound doubles with each attempt.
+	// 0 stands for 500 ms; negative for no wait of one's own.
 	BaseDelay time.Duration
-	// MaxDelay is the longest wait that is not the server's wish. Zero is 8 s,
-	// negative no limit.
+	// MaxDelay is where the doubling ends. It bounds one's own waits and not what
+	// the server wishes. 0 stands for 8 s; negative for no wait of one's own.
 	MaxDelay time.Duration
-	// MaxElapsed is how much time all attempts and waits may take: no wait begins
-	// that would end later. A running attempt is not ended by it. Zero is 5
-	// minutes, negative no limit.
+	// MaxElapsed is the time for all attempts and waits together. A wait that
+	// would end after it is not begun. An attempt that runs is not bounded by
+	// it. 0 stands for 5 minutes; negative for no bound.
 	MaxElapsed time.Duration
-	// MaxServerWait is the longest wish of a server that is fulfilled. One that
-	// is longer ends the request at once, since nobody should wait for hours
-	// without knowing. Zero is 60 s, negative no limit.
+	// MaxServerWait is the longest wish of a server that is waited for; itself it
+	// is waited for. A longer wish ends the attempts at once. 0 stands for 60 s;
+	// negative for any wish.
 	MaxServerWait time.Duration
-	// Budget bounds how many requests are sent again by all that share it. Nil
-	// is no bound.
+	// Budget is asked before each retry. It may be shared by many policies, and
+	// nil is none.
 	Budget *Budget
-	// Rand returns numbers from 0 up to and without 1. Nil is the random numbers
-	// of math/rand/v2; tests may have others.
+	// Rand returns numbers from 0 up to, but not including, 1. nil stands for the
+	// generator of math/rand/v2; a function of one's own makes the waits
+	// repeatable. Numbers outside are taken as the nearer end, NaN as 0.
 	Rand func() float64
 }
 
-// Verdict is what a failed attempt says about another one.
+// Verdict is what one failed attempt tells.
 type Verdict struct {
-	// Retry says that another attempt may succeed.
+	// Retry is whether another attempt can help at all.
 	Retry bool
-	// After is how long the server wishes to be left alone, 0 if it did not
-	// say.
+	// After is the wish of the server, as [After] reads it. 0 and less stand for
+	// none: a server that asks for no wait gets the ordinary one.
 	After time.Duration
 	// Elapsed is the time since the first attempt began.
 	Elapsed time.Duration
 }
 
-// Stop is why a request is not sent again, empty if it is.
+// Stop says why there is no further attempt. The empty Stop says that there is
+// one.
 type Stop string
 
-// The reasons.
 const (
-	StopVerdict    Stop = "verdict"     // another attempt cannot succeed
-	StopAttempts   Stop = "attempts"    // there were as many as there may be
-	StopServerWait Stop = "server_wait" // the server wishes to be left alone for too long
-	StopElapsed    Stop = "elapsed"     // the wait would end too late
-	StopBudget     Stop = "budget"      // too many requests fail
+	StopVerdict    Stop = "verdict"     // another attempt cannot help
+	StopAttempts   Stop = "attempts"    // Policy.MaxAttempts were made
+	StopServerWait Stop = "server_wait" // the server asks for more than Policy.MaxServerWait
+	StopElapsed    Stop = "elapsed"     // the wait would end after Policy.MaxElapsed
+	StopBudget     Stop = "budget"      // Policy.Budget has nothing left
 )
 
-// Next returns how long to wait before the next attempt, or why there is none.
-// Attempt is how many were made, at least 1.
+// Detail returns what s means in words that can stand within a sentence, "" for
+// the empty Stop.
+func (s Stop) Detail() string {
+	switch s {
+	case StopVerdict:
+		return "another attempt would not help"
+	case StopAttempts:
+		return "all attempts were made"
+	case StopServerWait:
+		return "the server asks for a longer wait than is waited for"
+	case StopElapsed:
+		return "the time for all attempts would be over before the next one"
+	case StopBudget:
+		return "the shared budget for retries is used up"
+	}
+	return string(s)
+}
+
+// Next returns how long to wait before the next attempt, or why there is none;
+// the wait is then 0. attempt is how many attempts were made, so that the first
+// call is with 1; less counts as 1.
 //
-// A server's wish is waited for, and up to BaseDelay longer, for the reason that
-// the wait without one is drawn. The budget is asked last, and a token of it
-// taken only if the answer is to send again.
+// Without a wish of the server the wait is Rand times the smaller of MaxDelay
+// and BaseDelay · 2^(attempt−1). With one it is that wish and Rand times
+// BaseDelay on top, and thus never less than the wish.
+//
+// The reasons are looked at in the order of the constants. MaxServerWait is held
+// against the wish alone, without jitter. The budget comes last, so that a
+// retry that does not happen takes nothing from it. No wait is negative or
+// overflows, whatever the arguments.
 func (p *Policy) Next(attempt int, v Verdict) (wait time.Duration, stop Stop) {
-	q := p.orDefault()
-	switch {
+	if p == nil {
+		p = &Policy{}
+	}
+	attempt = max(1, attempt)
+	switch serverWait := or(p.MaxServerWait, DefaultMaxServerWait); {
 	case !v.Retry:
 		return 0, StopVerdict
-	case attempt >= q.MaxAttempts:
+	case attempt >= or(p.MaxAttempts, DefaultMaxAttempts):
 		return 0, StopAttempts
-	case v.After > q.MaxServerWait:
+	case serverWait >= 0 && v.After > serverWait:
 		return 0, StopServerWait
 	}
-	if v.After > 0 {
-		wait = addUpTo(v.After, q.draw(q.BaseDelay))
-	} else {
-		wait = q.draw(q.delay(attempt))
-	}
-	if wait > q.MaxElapsed-v.Elapsed {
+	wait = p.wait(attempt, max(0, v.After))
+	if limit := or(p.MaxElapsed, DefaultMaxElapsed); limit >= 0 && sum(max(0, v.Elapsed), wait) > limit {
 		return 0, StopElapsed
 	}
-	if !q.Budget.take() {
+	if !p.Budget.take() {
 		return 0, StopBudget
 	}
 	return wait, ""
 }
 
-// orDefault returns p with numbers in the place of what is not set.
-func (p *Policy) orDefault() Policy {
-	var q Policy
-	if p != nil {
-		q = *p
+// wait returns the wait after an attempt, where the server wishes for the given
+// one.
+func (p *Policy) wait(attempt int, wish time.Duration) time.Duration {
+	base := max(0, or(p.BaseDelay, DefaultBaseDelay))
+	if wish > 0 {
+		return sum(wish, p.jitter(base))
 	}
-	if q.MaxAttempts == 0 {
-		q.MaxAttempts = DefaultMaxAttempts
+	limit := max(0, or(p.MaxDelay, DefaultMaxDelay))
+	if n := attempt - 1; base == 0 {
+		limit = 0
+	} else if n < 63 && base <= limit>>n {
+		limit = base << n
 	}
-	for _, f := range [...]struct {
-		d           *time.Duration
-		usual, none time.Duration
-	}{
-		{&q.BaseDelay, DefaultBaseDelay, 0},
-		{&q.MaxDelay, DefaultMaxDelay, math.MaxInt64},
-		{&q.MaxElapsed, DefaultMaxElapsed, math.MaxInt64},
-		{&q.MaxServerWait, DefaultMaxServerWait, math.MaxInt64},
-	} {
-		if *f.d == 0 {
-			*f.d = f.usual
-		} else if *f.d < 0 {
-			*f.d = f.none
-		}
-	}
-	if q.Rand == nil {
-		q.Rand = rand.Float64
-	}
-	return q
+	return p.jitter(limit)
 }
 
-// delay returns the longest wait after so many attempts.
-func (p *Policy) delay(attempt int) time.Duration {
-	d := p.BaseDelay
-	for ; attempt > 1 && d > 0 && d < p.MaxDelay; attempt-- {
-		d = addUpTo(d, d)
+// jitter returns a part of d.
+func (p *Policy) jitter(d time.Duration) time.Duration {
+	random := p.Rand
+	if random == nil {
+		random = rand.Float64
 	}
-	return min(d, p.MaxDelay)
+	f := random()
+	switch {
+	case f >= 1:
+		return d
+	case !(f > 0): // NaN too
+		return 0
+	}
+	return min(d, time.Duration(f*float64(d))) // less than 1<<63, as f is less than 1
 }
 
-// draw returns a random duration below d.
-func (p *Policy) draw(d time.Duration) time.Duration {
-	f := p.Rand() * float64(d)
-	return min(d, max(0, time.Duration(f)))
+// or returns v, or instead of 0 the default.
+func or[T int | time.Duration](v, instead T) T {
+	if v == 0 {
+		return instead
+	}
+	return v
 }
 
-// addUpTo returns a+b, or the largest duration if that is less.
-func addUpTo(a, b time.Duration) time.Duration {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
-
-// Status reports whether a response of an HTTP status may be another one the next
-// time. A header x-should-retry decides that whatever the status (OpenAI,
-// Anthropic). Without it these can: 408, 429, 500, 502, 503, 504, and 529, which
-// is Anthropic's for being overloaded. 409 can only where the server says so, and
-// all other statuses cannot. Get returns the first value of a header; it may be
-// nil.
-func Status(status int, get func(name string) string) bool {
-	if get != nil {
-		switch get("x-should-retry") {
-		case "true":
-			return true
-		case "false":
-			return false
-		}
-	}
-	switch status {
-	case 408, 429, 500, 502, 503, 504, 529:
-		return true
-	}
-	return false
+// sum returns a + b, neither of which is negative, and at most the largest
+// duration.
+func sum(a, b time.Duration) time.Duration {
+	return a + min(b, math.MaxInt64-a)
 }
