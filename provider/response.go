@@ -74,8 +74,8 @@ func (x *exchange) refusal() *wire.Error {
 	if e.RequestID == "" {
 		e.RequestID = x.requestID()
 	}
-	if e.RetryAfter == 0 {
-		e.RetryAfter, _ = retry.After(h.Get, time.Now())
+	if d, ok := retry.After(h.Get, time.Now()); ok { // which is more exact than words
+		e.RetryAfter = d
 	}
 	if e.Err == nil && readErr != nil {
 		e.Err = readErr

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -163,6 +164,8 @@ func (f *failure) object(v jsonw.Value) {
 			e.InputTokens, _ = v.Int()
 		case "n_ctx":
 			e.LimitTokens, _ = v.Int()
+		case "retryDelay": // of Google's RetryInfo
+			e.RetryAfter = codec.Delay(v.Str())
 		case "metadata":
 			words = f.text(words, v.Get("raw")) // what the vendor behind a router said
 		}
@@ -236,6 +239,9 @@ func (f *failure) wrapped(v jsonw.Value) string {
 	}
 	if f.status == 0 {
 		f.status = inner.e.Status
+	}
+	if f.e.RetryAfter == 0 {
+		f.e.RetryAfter = inner.e.RetryAfter
 	}
 	if f.code == "" {
 		f.code = inner.code
@@ -422,6 +428,12 @@ func (f *failure) classify() {
 	}
 	if found == wire.ClassRateLimit && noCredit(e) {
 		found = wire.ClassQuota
+	}
+	switch found {
+	case wire.ClassRateLimit, wire.ClassOverloaded, wire.ClassServer, wire.ClassTimeout:
+		if e.RetryAfter == 0 {
+			e.RetryAfter = codec.ToldDelay(e.Message)
+		}
 	}
 	if e.Class = found; e.Code == "tool_use_failed" {
 		e.Hint = "the model wrote a call that the server could not read; another attempt may do better"

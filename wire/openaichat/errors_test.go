@@ -3,8 +3,10 @@ package openaichat_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/openaichat"
 )
 
 func TestDecodeError(t *testing.T) {
@@ -65,6 +67,27 @@ func TestDecodeError(t *testing.T) {
 			if e.Cause != wire.CauseVendor || e.Status != c.status || e.Class != c.class || !strings.Contains(e.Message, c.message) || e.Message == "" ||
 				e.Code != c.code || e.Type != c.typ || e.InputTokens != c.in || e.LimitTokens != c.max || strings.Contains(e.Message, "<nil>") {
 				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// TestToldDelay: a wait that the message asks for is one, where waiting helps.
+func TestToldDelay(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		body string
+		want time.Duration
+	}{
+		{"in words", `{"error":{"message":"Rate limit reached. Please try again in 1.5s.","code":"rate_limit_exceeded"}}`, 1500 * time.Millisecond},
+		{"in a member", `[{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED","details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.4s"}]}}]`, 34400 * time.Millisecond},
+		{"of a quota", `{"error":{"message":"Please try again in 1.5s.","code":"insufficient_quota"}}`, 0},
+		{"of an overflow", `{"error":{"message":"Your input exceeds the context window of this model. Please adjust your input and try again in 1s.","code":"context_length_exceeded"}}`, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := openaichat.Codec{}.DecodeError(wire.Head{Status: 429}, []byte(tt.body))
+			if e.RetryAfter != tt.want {
+				t.Errorf("%v: got %v, want %v", e, e.RetryAfter, tt.want)
 			}
 		})
 	}
