@@ -30,14 +30,19 @@ func (e *encoder) next(c *content) {
 	}
 }
 
+// joined adds s to a content that is one string.
+func (e *encoder) joined(c *content, s string) {
+	if c.n++; c.n == 1 {
+		e.str(s)
+	} else {
+		e.line(s)
+	}
+}
+
 // text adds s, the text of p or one that stands for it.
 func (e *encoder) text(c *content, s string, p *wire.Part, own bool, at codec.Place) {
 	if !c.parts {
-		if c.n++; c.n == 1 {
-			e.str(s)
-		} else {
-			e.line(s)
-		}
+		e.joined(c, s)
 		e.trimmings(p, false, false, at)
 		return
 	}
@@ -198,7 +203,7 @@ func (e *encoder) user(i int) bool {
 			continue
 		}
 		n++
-		parts = parts || n > 1 && m.Role != wire.RoleSystem || p.Kind == wire.PartOpaque || e.trimmed(p, own) ||
+		parts = parts || n > 1 && m.Role != wire.RoleSystem && !e.profile.PlainText || p.Kind == wire.PartOpaque || e.trimmed(p, own) ||
 			p.Kind == wire.PartMedia && e.omitted(p.Media) == ""
 	}
 	if n == 0 {

@@ -47,15 +47,14 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 	e.local(p.Media, at)
 	if s := e.omitted(p.Media); s != "" {
 		e.tellOmitted(s, at)
-		if !c.parts {
+		if c.parts {
+			e.next(c)
+			e.lit(`{"type":"text","text":`)
 			e.str(s)
-			c.n++
-			return
+			e.lit(`}`)
+		} else {
+			e.joined(c, s)
 		}
-		e.next(c)
-		e.lit(`{"type":"text","text":`)
-		e.str(s)
-		e.lit(`}`)
 		return
 	}
 	m := p.Media

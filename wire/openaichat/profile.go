@@ -69,6 +69,10 @@ type Profile struct {
 	AssistantAfterTools bool
 	// NoRefusal sends refusals of earlier turns as text.
 	NoRefusal bool
+	// PlainText joins the texts of a user's message that has nothing else with
+	// line ends, as those of the assistant's always are, for servers and
+	// templates that take a list only with images in it.
+	PlainText bool
 	// NoNames leaves the name of a message out.
 	NoNames bool
 	// NoImages says that no model of the server sees images: they become a
@@ -235,7 +239,7 @@ func OpenAI() Profile { return Profile{} }
 func ZAI() Profile {
 	return Profile{
 		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, Thinking: ThinkingZAI, Replay: ReplayField, ToolChoice: ToolChoicesAuto,
-		ToolStream: "tool_stream", NoStrict: true, NoParallel: true, NoCustom: true, IDs: IDsAny, NoRefusal: true, NoNames: true, NoFiles: true,
+		ToolStream: "tool_stream", NoStrict: true, NoParallel: true, NoCustom: true, IDs: IDsAny, NoRefusal: true, PlainText: true, NoNames: true, NoFiles: true,
 		NoStreamOptions: true, NoPenalties: true, NoSeed: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
 	}
 }
@@ -247,7 +251,7 @@ func DeepSeek() Profile {
 		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, Thinking: ThinkingDeepSeek,
 		Efforts: []Effort{{"minimal", "low"}, {"medium", "high"}, {"xhigh", "high"}, {"ultra", "max"}},
 		Replay:  ReplayAlways, ToolChoice: ToolChoicesPlain, ForcedChoice: ForcedWithoutThinking, NoStrict: true, NoParallel: true, NoCustom: true,
-		NullContent: ContentEmpty, IDs: IDsAny, NoRefusal: true, NoFiles: true, NoSeed: true, NoCacheKey: true, NoServiceTier: true,
+		NullContent: ContentEmpty, IDs: IDsAny, NoRefusal: true, PlainText: true, NoFiles: true, NoSeed: true, NoCacheKey: true, NoServiceTier: true,
 		NoUser: true, NoJSONSchema: true,
 	}
 }

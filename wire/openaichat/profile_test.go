@@ -87,6 +87,10 @@ var switchCases = []switchCase{
 	{field: "Replay", profile: openaichat.Profile{Replay: openaichat.ReplayTags}, req: wire.Request{Messages: switchCalls}, with: `"content":"<think>why</think>","tool_calls"`},
 	{field: "Replay", profile: openaichat.Profile{Replay: openaichat.ReplayChunks}, req: wire.Request{Messages: switchCalls}, with: `"content":[{"type":"thinking","thinking":[{"type":"text","text":"why"}]}],"tool_calls"`},
 	{field: "BlankReasoning", profile: openaichat.Profile{BlankReasoning: []string{"k2"}}, req: wire.Request{Model: "k2:free", Messages: switchCalls}, without: `"content":null,"tool_calls"`, with: `"content":null,"reasoning_content":"","tool_calls"`},
+	{field: "PlainText", profile: openaichat.Profile{PlainText: true}, req: wire.Request{Messages: []wire.Message{wire.UserMessage(txt("a\""), txt("b"))}},
+		without: `"content":[{"type":"text","text":"a\""},{"type":"text","text":"b"}]`, with: `"content":"a\"\nb"`},
+	{field: "PlainText", profile: openaichat.Profile{PlainText: true}, req: wire.Request{Messages: []wire.Message{wire.UserMessage(txt("a"), switchImage[0].Parts[0], txt("b"))}},
+		with: `"content":[{"type":"text","text":"a"},{"type":"image_url"`},
 	{field: "NoNames", profile: openaichat.Profile{NoNames: true}, req: wire.Request{Messages: []wire.Message{{Role: wire.RoleUser, Parts: []wire.Part{txt("u")}, Vendor: `{"name":"n"}`}}}, without: `,"name":"n"`, with: `{"role":"user","content":"u"}`},
 	{field: "Members", profile: openaichat.Profile{Members: []string{"reasoning_opaque"}}, req: wire.Request{Messages: switchCalls}, without: `"content":null,"tool_calls"`, with: `"content":null,"reasoning_opaque":{"s":1},"tool_calls"`},
 
