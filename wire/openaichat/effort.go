@@ -62,6 +62,9 @@ func (e *encoder) thinking() {
 	if effort == "" && g.Effort != "" && g.Mode != wire.ReasoningOff {
 		e.dropped("reasoning.effort", "the server has no such effort")
 	}
+	if effort != "" && effort != g.Effort {
+		e.note(wire.NoteConverted, "reasoning.effort", "the server's word for it is "+effort)
+	}
 	asked := g.Mode != "" || effort != ""
 	if e.off && e.family.always {
 		e.refuse("reasoning", e.r.Model+" always reasons", "ask for a low effort")

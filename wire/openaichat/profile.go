@@ -259,7 +259,8 @@ func DeepSeek() Profile {
 // OpenRouter is OpenRouter, which routes to many vendors.
 func OpenRouter() Profile {
 	return Profile{
-		MaxTokens: MaxTokens, System: SystemByVendor, SystemFirst: true, AnyModel: true, Thinking: ThinkingOpenRouter, Replay: ReplayDetails,
+		MaxTokens: MaxTokens, System: SystemByVendor, SystemFirst: true, AnyModel: true, Thinking: ThinkingOpenRouter,
+		Efforts: []Effort{{"max", "xhigh"}, {"ultra", "xhigh"}}, Replay: ReplayDetails,
 		ToolChoice: ToolChoicesPlain, NoCustom: true, NoRefusal: true, CacheControl: true, TopK: true, NoServiceTier: true, NoUser: true,
 		BlankReasoning: []string{"moonshotai/kimi-k2.6"},
 	}

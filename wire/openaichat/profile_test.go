@@ -427,7 +427,7 @@ func TestReasoning(t *testing.T) {
 			want: msgs(`{"role":"user","content":"(an image is left out: the model sees none)"}`), notes: []string{"dropped messages[0].parts[0]"}},
 		{name: "GLM with a V", profile: zai, req: wire.Request{Model: "glm-5v-turbo", Messages: []wire.Message{usr(wire.ImagePart([]byte(encPNG)))}}, want: msgs(`{"role":"user","content":[` + encPNGURL + `]}`)},
 
-		{name: "DeepSeek, words", profile: deepseek, req: set("d", word("medium")), want: `,"thinking":{"type":"enabled"},"reasoning_effort":"high"` + encHi},
+		{name: "DeepSeek, words", profile: deepseek, req: set("d", word("medium")), want: `,"thinking":{"type":"enabled"},"reasoning_effort":"high"` + encHi, notes: []string{"converted reasoning.effort"}},
 		{name: "DeepSeek, off and more", profile: deepseek, req: set("d", wire.Reasoning{Mode: wire.ReasoningOff, Budget: 3}), want: `,"thinking":{"type":"disabled"}` + encHi, notes: []string{"dropped reasoning.budget"}},
 		{name: "DeepSeek, further settings", profile: deepseek, req: set("d", wire.Reasoning{Vendor: `{"keep":"all"}`}), want: `,"thinking":{"type":"enabled","keep":"all"}` + encHi},
 		{name: "adaptive, effort", profile: openaichat.Profile{Thinking: openaichat.ThinkingAdaptive}, req: set("d", word("low")), want: `,"thinking":{"type":"adaptive"}` + encHi, notes: []string{"dropped reasoning.effort"}},
