@@ -762,11 +762,15 @@ func TestLinear(t *testing.T) {
 					}
 					return least
 				}
-				// Linear time is a ratio of about 8, square time one of 64.
-				one, more := best(small), best(factor*small)
-				if more > 4*factor*one {
-					t.Errorf("%d times the bytes took %v, once %v", factor, more, one)
+				// Linear time is a ratio of about 8, square time one of 64. Other
+				// programs make single runs slow, but not every one of five tries.
+				var one, more time.Duration
+				for range 5 {
+					if one, more = best(small), best(factor*small); more <= 4*factor*one {
+						return
+					}
 				}
+				t.Errorf("%d times the bytes took %v, once %v", factor, more, one)
 			})
 		}
 	}
