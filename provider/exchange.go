@@ -233,10 +233,10 @@ func (x *exchange) interrupted(seen error) *wire.Error {
 	if e := x.request.interrupted(); e != nil {
 		return e
 	}
-	if t := (*TimeoutError)(nil); errors.As(context.Cause(x.ctx), &t) {
+	if t, ok := errors.AsType[*TimeoutError](context.Cause(x.ctx)); ok {
 		return t.error()
 	}
-	if t := net.Error(nil); errors.As(seen, &t) && t.Timeout() {
+	if t, ok := errors.AsType[net.Error](seen); ok && t.Timeout() {
 		if d, ok := x.ctx.Deadline(); ok && !time.Now().Before(d) {
 			return &wire.Error{Cause: wire.CauseDeadline, Message: context.DeadlineExceeded.Error(), Err: context.DeadlineExceeded}
 		}

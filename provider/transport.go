@@ -69,8 +69,8 @@ func told(err error) error {
 // query.
 func withoutURL(err error) error {
 	for {
-		var ue *url.Error
-		if !errors.As(err, &ue) || ue.Err == nil {
+		ue, ok := errors.AsType[*url.Error](err)
+		if !ok || ue.Err == nil {
 			return err
 		}
 		err = ue.Err
@@ -79,10 +79,15 @@ func withoutURL(err error) error {
 
 // permanent reports whether a connection will fail the next time too.
 func permanent(err error) bool {
-	var cert *tls.CertificateVerificationError
-	var alert tls.AlertError
-	var record tls.RecordHeaderError
-	var dns *net.DNSError
-	return errors.As(err, &cert) || errors.As(err, &alert) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) ||
-		errors.As(err, &dns) && dns.IsNotFound
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return dns.IsNotFound
+	}
+	return has[*tls.CertificateVerificationError](err) || has[tls.AlertError](err) || has[tls.RecordHeaderError](err) ||
+		errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// has reports whether an error of a type is in the chain of err.
+func has[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }

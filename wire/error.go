@@ -130,8 +130,7 @@ func AsError(err error, cause Cause) *Error {
 	if err == nil {
 		return nil
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	return &Error{Cause: cause, Message: err.Error(), Err: err}

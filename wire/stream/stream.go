@@ -118,8 +118,7 @@ func (r *reader) end(cause error) {
 }
 
 func asError(err error) error {
-	var le *sse.LimitError
-	if errors.As(err, &le) {
+	if le, ok := errors.AsType[*sse.LimitError](err); ok {
 		return limitError(le.Limit, le.Offset, err)
 	}
 	return wire.AsError(err, wire.CauseReset)
