@@ -94,13 +94,12 @@
 // That is so of every answer, so no note tells of it, unless the message is of
 // another model, host or protocol.
 //
-// Where [Profile.CacheControl] and [wire.CachePolicy.Auto] are set, all texts but
-// the assistant's are written as parts, and a mark moves along with the last of
-// them; apart from such marks nothing of an earlier turn changes. That is so too of
-// the marks of a caller's for a model that takes prompt_cache_breakpoint, as long as
-// there is one in every request. The texts of the assistant's stay strings there,
-// and their marks are dropped. With a profile that has cache_control a text is a
-// part where the caller marks it.
+// Where the caller or [wire.CachePolicy.Auto] marks anything for the cache, and the
+// server has marks ([Profile.CacheControl], or a model that takes
+// prompt_cache_breakpoint), all texts but the assistant's are written as parts, so
+// that nothing but the marks changes in earlier turns when they move, as long as
+// there is one in every request. A text of the assistant's becomes a part where it
+// is marked under CacheControl; for OpenAI its mark is dropped.
 //
 // # Profiles
 //

@@ -64,7 +64,7 @@ func (e *encoder) marked() bool {
 // time is another one, for a longer time must not follow a shorter one.
 func (e *encoder) plan() {
 	r := e.r
-	e.auto.on = e.family.marks && e.marked()
+	e.auto.on = (e.family.marks || e.profile.CacheControl) && e.marked()
 	if r.Cache == nil || !r.Cache.Auto || !e.profile.CacheControl {
 		return
 	}

@@ -349,7 +349,8 @@ func TestReplayForms(t *testing.T) {
 		{name: "nothing to give back", profile: details, req: turn(thought("", ""), txt("c")), want: turned(`"content":"c"`)},
 		{name: "tags and text", profile: tags, req: turn(thought("a", ""), txt("b"), txt("c")), want: turned(`"content":"<think>a</think>b\nc"`)},
 		{name: "tags and a mark", profile: tags, req: turn(thought("a", ""), cached(txt("b"), "")),
-			want: turned(`"content":[{"type":"text","text":"<think>a</think>"},{"type":"text","text":"b","cache_control":{"type":"ephemeral"}}]`)},
+			want: msgs(`{"role":"user","content":[{"type":"text","text":"u"}]}`, `{"role":"assistant","content":[{"type":"text","text":"<think>a</think>"},{"type":"text","text":"b","cache_control":{"type":"ephemeral"}}]}`,
+				`{"role":"user","content":[{"type":"text","text":"v"}]}`)},
 		{name: "chunks and text", profile: chunks, req: turn(thought("a", ""), txt("b")), want: turned(`"content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]},{"type":"text","text":"b"}]`)},
 		{name: "cut off", profile: openaichat.Profile{Replay: openaichat.ReplayAlways}, req: turn(wire.Part{Kind: wire.PartReasoning, Text: "a", Partial: true}, txt("b")),
 			want: turned(`"content":"b","reasoning_content":""`), notes: []string{"dropped messages[1].parts[0]"}},
@@ -517,7 +518,7 @@ func TestCacheMarks(t *testing.T) {
 	moved := []string{"converted messages[2].parts[0].parts[1]"}
 	runCases(t, []encCase{
 		{name: "own", profile: p, req: wire.Request{System: []wire.Part{txt("s"), cached(txt("t"), "")}, Messages: []wire.Message{usr(cached(txt("u"), ""), txt("v")), asst(cached(txt("a"), "")), wire.UserText("v")}},
-			want: msgs(msg("system", part("s", ""), part("t", mark)), msg("user", part("u", mark), part("v", "")), msg("assistant", part("a", mark)), jsonV)},
+			want: msgs(msg("system", part("s", ""), part("t", mark)), msg("user", part("u", mark), part("v", "")), msg("assistant", part("a", mark)), `{"role":"user","content":[{"type":"text","text":"v"}]}`)},
 		{name: "auto", profile: p, req: wire.Request{System: []wire.Part{txt("s")}, Messages: []wire.Message{wire.UserText("u")}, Cache: auto},
 			want: msgs(msg("system", part("s", hour)), msg("user", part("u", hour)))},
 		{name: "auto, on a result", profile: p, req: wire.Request{Messages: calls, Cache: auto}, want: msgs(msg("user", part("u", "")), callWant, tool(part("r", hour)), shot), notes: moved},
