@@ -20,16 +20,15 @@ const (
 	// the finish reason pause.
 	MaxPauses = 10
 
-	// ToolGrace is how long a run that was cancelled waits for the tool that
-	// is running, before it goes on without it.
+	// DefaultMaxParallel is how many tools run at once at most, unless
+	// [Agent.MaxParallel] says otherwise.
+	DefaultMaxParallel = 8
+
+	// ToolGrace is how long a run that was cancelled waits for the tools that
+	// are running, before it goes on without them; and a run that is not, for
+	// one whose time is up.
 	ToolGrace = time.Second
 )
-
-// ErrTurnLimit is in the chain of the error of a run that ended because the
-// model was called as often as allowed: [Agent.MaxTurns] times in all, or
-// [MaxPauses] times in a row after a pause. That error is a [*wire.Error] with
-// the cause limit. The history is valid, and another run can go on from it.
-var ErrTurnLimit = errors.New("the run reached its limit of model calls")
 
 // Model answers a request with a stream of events, which ends with one pair of
 // the end event and its error as [wire.Decoder] describes it. It ends the
@@ -47,50 +46,68 @@ type Agent struct {
 	// Model answers the requests. It must not be nil.
 	Model Model
 	// Request holds the settings and the system prompt of every request of a
-	// run. Its Messages must be empty, because the history is given to Run.
+	// run. Its Messages must be empty, because the conversation is given to Run.
 	// Its Tools are those that the vendor runs; they are offered before the
 	// local ones. A ToolChoice that demands a call demands one in every turn,
 	// so that such a run goes on up to its limit.
 	Request wire.Request
 	// Tools are run here. Their names must be unique and not empty.
 	Tools []Tool
+	// Hooks are asked and told as the run goes.
+	Hooks Hooks
+
 	// MaxTurns is how many times a run may call the model. Zero and less is
 	// DefaultMaxTurns. The calls of the last turn still run, so that another
 	// run can go on from there.
 	MaxTurns int
+	// MaxCalls is how many calls of tools a run may see before it calls the
+	// model no more. Zero is any number.
+	MaxCalls int
+	// MaxTokens is how many tokens a run may cost, of input and output together,
+	// before it calls the model no more. Zero is any number.
+	MaxTokens int64
+	// MaxTime is how long a run may take; it is then stopped as if it were
+	// cancelled. Zero is any time.
+	MaxTime time.Duration
+	// MaxParallel is how many tools run at once. Zero and less is
+	// DefaultMaxParallel; 1 is one after the other.
+	MaxParallel int
+	// ToolTimeout is how long one tool may run. Zero is any time.
+	ToolTimeout time.Duration
+	// MaxResult is how many bytes of text a result has; what is longer loses its
+	// middle. Zero is DefaultMaxResult, less is any number.
+	MaxResult int
 }
 
-// Run sends the history, runs the calls of the answer, sends the results, and
-// so on until the model is done, MaxTurns is reached, something fails or ctx is
-// cancelled. See the package comment for the rules and [Event] for what it
-// yields. The error of the last pair is nil if the model finished. Otherwise it
-// is the error of the model's stream, or a [*wire.Error] with the cause
-// cancelled or deadline (of ctx), limit (see [ErrTurnLimit]) or config (the
-// Agent cannot be used; the model was not called).
+// Run adds what the user says to the conversation, unless there is no input, asks
+// the model, runs the calls of the answer, asks again, and so on until the model
+// is done, a limit is reached, something fails or ctx is cancelled. All of it is
+// added to the conversation as it comes. See the package comment for the rules
+// and [Event] for what it yields. The error of the last pair is nil if the model
+// finished. Otherwise it is the error of the model's stream, of a hook, or a
+// [*wire.Error] with the cause cancelled or deadline (of ctx), limit (see
+// [ErrTurnLimit]) or config (the Agent cannot be used; nothing was added).
 //
-// Nothing happens before the sequence is ranged over, and each range is a run
-// of its own. The tools run in a goroutine, one at a time, while the loop waits
-// for the next event. A tool that is still running [ToolGrace] after ctx was
-// cancelled is left behind, and its goroutine ends when the tool returns: a tool
-// that ignores its context is at fault.
-//
-// The history is read when the range begins. Neither it nor anything that it
-// leads to is modified.
-func (a *Agent) Run(ctx context.Context, history []wire.Message) iter.Seq2[Event, error] {
+// Nothing happens before the sequence is ranged over, and each range is a run of
+// its own. A conversation takes one run at a time; what others add meanwhile is
+// sent with the next request. Each tool runs in a goroutine. One that is still
+// running [ToolGrace] after ctx was cancelled is left behind, and its goroutine
+// ends when the tool returns: a tool that ignores its context is at fault. What
+// it returns then becomes a notice.
+func (a *Agent) Run(ctx context.Context, c *Conversation, input ...wire.Part) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		r := run{
-			agent:   a,
-			ctx:     ctx,
-			yield:   yield,
-			history: slices.Clone(history),
-			limit:   a.MaxTurns,
+		if a.MaxTime > 0 {
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeoutCause(ctx, a.MaxTime, ErrTimeLimit)
+			defer stop()
 		}
+		r := run{agent: a, ctx: ctx, yield: yield, conv: c, limit: a.MaxTurns}
 		if r.limit <= 0 {
 			r.limit = DefaultMaxTurns
 		}
-		ending, err := r.turns()
+		ending, err := r.turns(input)
 		if err == errLeft {
 			return
 		}
@@ -107,12 +124,14 @@ type run struct {
 	agent   *Agent
 	ctx     context.Context
 	yield   func(Event, error) bool
-	history []wire.Message // only appended to
-	tools   []wire.Tool    // what the model is told
+	conv    *Conversation
+	tools   []wire.Tool // what the model is told
 	limit   int
 	turn    int
+	calls   int // of tools
 	usage   wire.Usage
-	counted bool // usage holds a turn
+	counted bool               // usage holds a turn
+	told    map[wire.Note]bool // notes that were yielded
 }
 
 // emit yields an event that is not the last.
@@ -127,23 +146,20 @@ func (r *run) send(ev Event, err error) error {
 	return nil
 }
 
-// add appends m to the history and yields it.
-func (r *run) add(m wire.Message) error {
-	r.history = append(r.history, m)
-	return r.emit(Event{Kind: EventMessage, Message: &m})
-}
-
 // turns runs the loop and returns how it ended.
-func (r *run) turns() (wire.Ending, error) {
+func (r *run) turns(input []wire.Part) (wire.Ending, error) {
 	if err := r.prepare(); err != nil {
 		return failed(err)
+	}
+	if len(input) > 0 {
+		r.conv.AddUser(input...)
 	}
 	for pauses := 0; ; {
 		if err := stopped(r.ctx); err != nil {
 			return failed(err)
 		}
-		if r.turn == r.limit {
-			return failed(limitError(fmt.Sprintf("the model was called %d times, as often as a run may", r.limit)))
+		if err := r.spent(); err != nil {
+			return failed(err)
 		}
 		r.turn++
 		if err := r.emit(Event{Kind: EventTurnStart}); err != nil {
@@ -153,12 +169,17 @@ func (r *run) turns() (wire.Ending, error) {
 			r.turn-- // the model was not called
 			return failed(err)
 		}
-		m, failure := r.ask()
+		entry, failure := r.ask()
 		if failure == errLeft {
 			return wire.Ending{}, errLeft
 		}
+		if entry.Ending == nil { // the model was not called
+			r.turn--
+			return failed(wire.AsError(failure, wire.CauseConfig))
+		}
+		m := entry.message()
 		if failure == nil || len(m.Parts) > 0 {
-			if err := r.add(m); err != nil {
+			if err := r.emit(Event{Kind: EventMessage, Entry: entry.ID, Message: &m}); err != nil {
 				return wire.Ending{}, err
 			}
 		}
@@ -166,7 +187,12 @@ func (r *run) turns() (wire.Ending, error) {
 		if failure != nil {
 			return ending, failure
 		}
-
+		if hook := r.agent.Hooks.AfterTurn; hook != nil {
+			if err := hook(r.ctx, wire.Response{Message: m, Usage: entry.Usage, Notes: entry.Notes, RequestID: entry.RequestID}); err != nil {
+				r.conv.Settle("")
+				return failed(wire.AsError(err, wire.CauseCancelled))
+			}
+		}
 		if ending.Finish != wire.FinishPause {
 			pauses = 0
 		}
@@ -181,7 +207,7 @@ func (r *run) turns() (wire.Ending, error) {
 			}
 		case wire.FinishPause:
 			if pauses++; pauses > MaxPauses {
-				return failed(limitError(fmt.Sprintf("the model paused %d times in a row", pauses)))
+				return failed(limitError(ErrTurnLimit, fmt.Sprintf("the model paused %d times in a row", pauses)))
 			}
 		default:
 			return ending, nil
@@ -195,11 +221,13 @@ func (r *run) prepare() *wire.Error {
 	bad := func(format string, args ...any) *wire.Error {
 		return &wire.Error{Cause: wire.CauseConfig, Message: "agent: " + fmt.Sprintf(format, args...)}
 	}
-	if a.Model == nil {
+	switch {
+	case a.Model == nil:
 		return bad("there is no model")
-	}
-	if len(a.Request.Messages) > 0 {
-		return bad("the request has messages, which belong in the history")
+	case r.conv == nil:
+		return bad("there is no conversation")
+	case len(a.Request.Messages) > 0:
+		return bad("the request has messages, which belong in the conversation")
 	}
 	r.tools = slices.Clone(a.Request.Tools)
 	for i := range a.Tools {
@@ -217,21 +245,64 @@ func (r *run) prepare() *wire.Error {
 	return nil
 }
 
-// ask calls the model once and passes its stream on. The message always has an
-// Ending. The error is that of the stream, and nil if and only if the message
-// finished.
-func (r *run) ask() (wire.Message, error) {
+// request makes the next request. Notes on the conversation are yielded once.
+func (r *run) request() (*wire.Request, error) {
+	s := r.conv.Snapshot()
+	messages, notes := s.Messages()
+	for i := range notes {
+		if r.told[notes[i]] {
+			continue
+		}
+		if r.told == nil {
+			r.told = map[wire.Note]bool{}
+		}
+		r.told[notes[i]] = true
+		if err := r.emit(Event{Kind: EventNote, Note: &notes[i]}); err != nil {
+			return nil, err
+		}
+	}
 	req := r.agent.Request
 	req.Tools = slices.Clone(r.tools)
-	req.Messages = Sendable(r.history)
+	req.Messages = messages
+	if hook := r.agent.Hooks.BeforeRequest; hook != nil {
+		var past []wire.Usage
+		for _, e := range s.All() {
+			if e.Role == RoleAssistant && e.Status == StatusComplete {
+				past = append(past, e.Usage)
+			}
+		}
+		if err := hook(r.ctx, &req, past); err != nil {
+			return nil, err
+		}
+	}
+	return &req, nil
+}
 
-	var b wire.Builder
+// ask calls the model once, passes its stream on and records it. The entry always
+// has an Ending, unless the model was not called. The error is that of the stream,
+// and nil if and only if the message finished.
+func (r *run) ask() (Entry, error) {
+	r.conv.Settle("") // a pause may leave calls
+	req, err := r.request()
+	if err != nil {
+		return Entry{}, err
+	}
+	id, _ := r.conv.Add(Entry{Role: RoleAssistant, Status: StatusStreaming})
 	var open []wire.PartKind // the kinds of the parts, "" for those that are over
 	var failure error
+	requestID := ""
 	ended := false
+	defer func() {
+		if !ended { // the loop was left, or the model panicked
+			r.conv.Cancel(id)
+		}
+	}()
 	pass := func(ev wire.Event) error {
-		b.Add(&ev)
 		switch ev.Kind {
+		case wire.EventStart:
+			if ev.Start != nil {
+				requestID = ev.Start.RequestID
+			}
 		case wire.EventPartStart:
 			open = append(open, ev.Part)
 		case wire.EventPartEnd:
@@ -240,10 +311,12 @@ func (r *run) ask() (wire.Message, error) {
 			}
 		case wire.EventEnd:
 			ended = true
+			ev.End = r.ending(ev.End, &failure, requestID)
 		}
-		return r.emit(Event{Kind: EventModel, Model: &ev})
+		r.conv.Append(id, ev) // it is ours, and open; what cannot be saved is told by Close
+		return r.emit(Event{Kind: EventModel, Entry: id, Model: &ev})
 	}
-	stream := r.agent.Model.Stream(r.ctx, &req)
+	stream := r.agent.Model.Stream(r.ctx, req)
 	if stream == nil {
 		failure = &wire.Error{Cause: wire.CauseProtocol, Message: "agent: the model returned no stream"}
 		stream = func(func(wire.Event, error) bool) {}
@@ -258,7 +331,7 @@ func (r *run) ask() (wire.Message, error) {
 		}
 		failure = err
 		if err := pass(ev); err != nil {
-			return wire.Message{}, err
+			return Entry{}, err
 		}
 		// After the end event the model may have something to clean up, so the
 		// loop is not left then.
@@ -269,39 +342,44 @@ func (r *run) ask() (wire.Message, error) {
 	}
 	if !ended {
 		// The stream is closed on the model's behalf.
-		e := r.modelError(failure, b.Response().RequestID)
-		if failure == nil {
-			failure = e
-		}
 		for i, k := range open {
 			if k == "" {
 				continue
 			}
 			cut := wire.Event{Kind: wire.EventPartEnd, Part: k, Index: i, Data: &wire.Part{Kind: k, Partial: true}}
 			if err := pass(cut); err != nil {
-				return wire.Message{}, err
+				return Entry{}, err
 			}
 		}
+		if failure == nil {
+			failure = r.modelError(nil, requestID)
+		}
+		e := r.modelError(failure, requestID)
 		if err := pass(wire.Event{Kind: wire.EventEnd, End: &wire.Ending{Cause: e.Cause, Err: e}}); err != nil {
-			return wire.Message{}, err
+			return Entry{}, err
 		}
 	}
+	entry, _ := r.conv.Snapshot().Find(id)
+	r.count(&entry)
+	return entry, failure
+}
 
-	resp := b.Response()
-	r.count(&resp)
-	m := resp.Message
-	if end := m.Ending; end == nil || failure != nil && (end.Cause == wire.CauseFinished || end.Err == nil) {
-		e := r.modelError(failure, resp.RequestID)
-		m.Ending = &wire.Ending{Cause: e.Cause, Err: e}
-	} else if end.Cause != wire.CauseFinished && end.Err == nil {
+// ending returns the ending of a message whose end event came, with an error if
+// and only if it did not finish.
+func (r *run) ending(end *wire.Ending, failure *error, requestID string) *wire.Ending {
+	switch {
+	case end == nil && *failure == nil, *failure != nil && (end == nil || end.Cause == wire.CauseFinished || end.Err == nil):
+		e := r.modelError(*failure, requestID)
+		end = &wire.Ending{Cause: e.Cause, Err: e}
+	case end.Cause != wire.CauseFinished && end.Err == nil:
 		c := *end
-		c.Err = &wire.Error{Cause: end.Cause, RequestID: resp.RequestID}
-		m.Ending = &c
+		c.Err = &wire.Error{Cause: end.Cause, RequestID: requestID}
+		end = &c
 	}
-	if failure == nil && m.Ending.Err != nil {
-		failure = m.Ending.Err
+	if *failure == nil && end.Err != nil {
+		*failure = end.Err
 	}
-	return m, failure
+	return end
 }
 
 // modelError makes a [*wire.Error] of what a model's stream failed with. A nil
@@ -333,98 +411,16 @@ func (r *run) modelError(err error, requestID string) *wire.Error {
 }
 
 // count adds the usage of one turn. A turn that never began has none.
-func (r *run) count(resp *wire.Response) {
-	u := resp.Usage
-	if u.IsZero() && resp.Message.Origin == nil {
+func (r *run) count(e *Entry) {
+	if e.Usage.IsZero() && e.Origin == nil {
 		return
 	}
-	u.Vendor = ""
-	if r.counted {
-		t := &r.usage
-		u = wire.Usage{
-			InputTokens:           t.InputTokens.Add(u.InputTokens),
-			UncachedInputTokens:   t.UncachedInputTokens.Add(u.UncachedInputTokens),
-			CacheReadTokens:       t.CacheReadTokens.Add(u.CacheReadTokens),
-			CacheCreationTokens:   t.CacheCreationTokens.Add(u.CacheCreationTokens),
-			CacheCreation1hTokens: t.CacheCreation1hTokens.Add(u.CacheCreation1hTokens),
-			OutputTokens:          t.OutputTokens.Add(u.OutputTokens),
-			ReasoningTokens:       t.ReasoningTokens.Add(u.ReasoningTokens),
-		}
-	}
-	r.usage, r.counted = u, true
-}
-
-// answer runs the calls of m that can run and adds the message of results. It
-// does so too when the run is cancelled meanwhile.
-func (r *run) answer(m *wire.Message) error {
-	var results []wire.Part
-	for i := range m.Parts {
-		if !isCall(m.Parts[i]) {
-			continue
-		}
-		call := m.Parts[i]
-		var result wire.Part
-		var took time.Duration
-		at := slices.IndexFunc(r.agent.Tools, func(t Tool) bool { return t.Name == call.Name })
-		switch {
-		case !executable(m, i):
-			result = errorResult(&call, notRun(m, &call))
-		case r.ctx.Err() != nil:
-			result = errorResult(&call, notStarted(r.ctx))
-		case at < 0:
-			result = errorResult(&call, unknownTool(call.Name, r.agent.Tools))
-		default:
-			if err := r.emit(Event{Kind: EventToolStart, Call: &call}); err != nil {
-				return err
-			}
-			if r.ctx.Err() != nil {
-				result = errorResult(&call, notStarted(r.ctx))
-				break
-			}
-			begin := time.Now()
-			result = r.agent.Tools[at].result(r.ctx, &call)
-			took = time.Since(begin)
-		}
-		if err := r.emit(Event{Kind: EventToolEnd, Call: &call, Result: &result, Duration: took}); err != nil {
-			return err
-		}
-		results = append(results, result)
-	}
-	return r.add(wire.ToolMessage(results...))
+	r.usage, r.counted = addUsage(r.usage, e.Usage, r.counted), true
 }
 
 func isCall(p wire.Part) bool { return p.Kind == wire.PartToolCall }
 
-// executable reports whether part i of m is among its executable calls.
-func executable(m *wire.Message, i int) bool {
-	one := *m
-	one.Parts = m.Parts[i : i+1]
-	return len(one.ExecutableCalls()) == 1
-}
-
 // failed is the ending of a run, or of a message, that failed with e.
 func failed(e *wire.Error) (wire.Ending, error) {
 	return wire.Ending{Cause: e.Cause, Err: e}, e
-}
-
-// limitError is the error of a run that called the model as often as allowed.
-func limitError(message string) *wire.Error {
-	return &wire.Error{Cause: wire.CauseLimit, Message: "agent: " + message, Err: ErrTurnLimit}
-}
-
-// stopped returns the error of a run whose context is done, and nil as long as
-// it is not.
-func stopped(ctx context.Context) *wire.Error {
-	err := ctx.Err()
-	if err == nil {
-		return nil
-	}
-	e := &wire.Error{Cause: wire.CauseCancelled, Message: "the run was cancelled", Err: err}
-	if errors.Is(err, context.DeadlineExceeded) {
-		e.Cause, e.Message = wire.CauseDeadline, "the time for the run was up"
-	}
-	if cause := context.Cause(ctx); !errors.Is(cause, err) {
-		e.Err = errors.Join(err, cause)
-	}
-	return e
 }

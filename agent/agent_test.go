@@ -32,7 +32,8 @@ func TestTwoTurns(t *testing.T) {
 			System: []wire.Part{text("be brief")},
 			Tools:  []wire.Tool{{Vendor: `{"type":"search"}`}},
 		},
-		Tools: []agent.Tool{echo("get")},
+		Tools:       []agent.Tool{echo("get")},
+		MaxParallel: 1,
 	}
 	p := play(t, t.Context(), a, hello, nil)
 	if p.err != nil {
@@ -299,7 +300,7 @@ func TestFaults(t *testing.T) {
 					says(wire.FinishToolCall, call("1", "a", `{}`), call("2", "b", `{}`), call("3", "c", `{}`)),
 				}}
 				begin := time.Now()
-				p := play(t, ctx, &agent.Agent{Model: s, Tools: []agent.Tool{echo("a"), b, c}}, hello, nil)
+				p := play(t, ctx, &agent.Agent{Model: s, Tools: []agent.Tool{echo("a"), b, c}, MaxParallel: 1}, hello, nil)
 				took := time.Since(begin)
 				synctest.Wait()
 				if !cancelled || deaf != (took == agent.ToolGrace) || !deaf && took != 0 {
@@ -329,17 +330,17 @@ func TestFaults(t *testing.T) {
 	t.Run("F116", func(t *testing.T) {
 		s := &script{turns: [][]wire.Event{
 			breaks(wire.CauseReset, wire.Part{Kind: wire.PartReasoning, Text: "hm", Vendor: `{"signature":"s"}`}, text("I will"), cutOff(call("a", "get", `{"q"`))),
-			says(wire.FinishStop, text("ok")),
 		}}
 		a := &agent.Agent{Model: s, Tools: []agent.Tool{echo("get")}}
 		p := play(t, t.Context(), a, hello, nil)
 		if p.kinds() != "turn_start message end" || p.end().Cause != wire.CauseReset || len(p.last().Parts) != 3 || p.last().Ending.Cause != wire.CauseReset {
 			t.Errorf("%s: %+v", p.kinds(), p.end())
 		}
+		s = &script{turns: [][]wire.Event{says(wire.FinishStop, text("ok"))}}
+		a.Model = s
 		play(t, t.Context(), a, append(p.history, wire.UserText("go on")), nil)
-		sent := s.requests[1].Messages[1]
-		if want := []wire.Part{text("I will")}; !reflect.DeepEqual(sent.Parts, want) {
-			t.Errorf("sent %+v, want %+v", sent.Parts, want)
+		if want := []wire.Message{wire.UserMessage(text("hello"), text("go on"))}; !reflect.DeepEqual(s.requests[0].Messages, want) {
+			t.Errorf("sent %+v, want %+v", s.requests[0].Messages, want)
 		}
 	})
 
@@ -588,7 +589,7 @@ func TestBadModels(t *testing.T) {
 			})
 			get := agent.Func("get", "", "", func(context.Context, struct{}) (string, error) { t.Error("a call ran"); return "", nil })
 			p := &played{}
-			for ev, err := range (&agent.Agent{Model: m, Tools: []agent.Tool{get}}).Run(ctx, hello) {
+			for ev, err := range (&agent.Agent{Model: m, Tools: []agent.Tool{get}}).Run(ctx, agent.NewConversation(hello...)) {
 				if ev.Model == nil || ev.Model.Kind != wire.EventEnd {
 					p.events = append(p.events, ev)
 				}
@@ -631,7 +632,7 @@ func TestBadModels(t *testing.T) {
 func TestHelpers(t *testing.T) {
 	s := &script{turns: [][]wire.Event{says(wire.FinishStop, wire.Part{Kind: wire.PartReasoning, Text: "think"}, text("say"))}}
 	var said, thought string
-	for ev := range (&agent.Agent{Model: s}).Run(t.Context(), hello) {
+	for ev := range (&agent.Agent{Model: s}).Run(t.Context(), agent.NewConversation(hello...)) {
 		said += ev.Text()
 		thought += ev.Reasoning()
 	}
@@ -693,7 +694,7 @@ func TestCancelInTool(t *testing.T) {
 					return "out", tt.err
 				})
 				s := &script{turns: [][]wire.Event{says(wire.FinishToolCall, call("1", "x", "{}"))}}
-				p := play(t, ctx, &agent.Agent{Model: s, Tools: []agent.Tool{tool}}, hello, nil)
+				p := play(t, ctx, &agent.Agent{Model: s, Tools: []agent.Tool{tool}, MaxParallel: 1}, hello, nil)
 				contains(t, resultText(p.last(), 0), tt.want...)
 				if p.last().Parts[0].IsError != tt.bad || p.end().Cause != wire.CauseCancelled {
 					t.Errorf("%+v, %+v", p.last(), p.end())
@@ -710,7 +711,7 @@ func TestCancelInTool(t *testing.T) {
 				return "", ctx.Err()
 			})
 			s := &script{turns: [][]wire.Event{says(wire.FinishToolCall, call("1", "x", "{}"), call("2", "x", "{}"))}}
-			p := play(t, ctx, &agent.Agent{Model: s, Tools: []agent.Tool{tool}}, hello, nil)
+			p := play(t, ctx, &agent.Agent{Model: s, Tools: []agent.Tool{tool}, MaxParallel: 1}, hello, nil)
 			contains(t, resultText(p.last(), 0), "the time for the run was up")
 			contains(t, resultText(p.last(), 1), "not started", "the time for the run was up")
 			if p.end().Cause != wire.CauseDeadline {
@@ -720,10 +721,10 @@ func TestCancelInTool(t *testing.T) {
 	})
 }
 
-// TestRunTwice ranges over one sequence twice: two runs.
+// TestRunTwice ranges over one sequence twice: two runs, one after the other.
 func TestRunTwice(t *testing.T) {
 	s := &script{turns: [][]wire.Event{says(wire.FinishStop, text("a")), says(wire.FinishStop, text("b"))}}
-	seq := (&agent.Agent{Model: s}).Run(t.Context(), hello)
+	seq := (&agent.Agent{Model: s}).Run(t.Context(), agent.NewConversation(hello...))
 	if len(s.requests) != 0 {
 		t.Error("the model was called before the range")
 	}
@@ -738,7 +739,7 @@ func TestRunTwice(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(s.requests) != 2 || len(s.requests[1].Messages) != 1 {
+	if len(s.requests) != 2 || len(s.requests[1].Messages) != 2 {
 		t.Errorf("requests %+v", s.requests)
 	}
 }

@@ -12,27 +12,28 @@ type EventKind string
 // The kinds of event. Turn is set on all of them.
 const (
 	EventTurnStart EventKind = "turn_start" // the model is about to be called
-	EventModel     EventKind = "model"      // Model: an event of the model's stream
-	EventMessage   EventKind = "message"    // Message: a whole message, to be appended to the history
+	EventModel     EventKind = "model"      // Model, Entry: an event of the model's stream
+	EventMessage   EventKind = "message"    // Message, Entry: a whole message of the model's, or all results of its calls
 	EventToolStart EventKind = "tool_start" // Call: the call is about to run
-	EventToolEnd   EventKind = "tool_end"   // Call, Result, Duration: the call has its result
+	EventToolEnd   EventKind = "tool_end"   // Call, Result, Entry, Display, Duration: the call has its result
+	EventNote      EventKind = "note"       // Note: what of the conversation is sent otherwise than it stands there
 	EventEnd       EventKind = "end"        // End: the run is over, and why
 )
 
 // Event is one step of a run. The events of one run obey this grammar:
 //
 //	run   = turn* End
-//	turn  = TurnStart Model* ( Message tools? )?
-//	tools = ( ToolStart? ToolEnd )+ Message
+//	turn  = TurnStart Note* Model* ( Message tools? )?
+//	tools = ( ToolStart | ToolEnd )+ Message
 //
 // The Model events of a turn are one whole stream as [wire.Event] describes it,
 // its end included, also where the stream was cut or the run was cancelled.
-// They are missing only where the run was cancelled before the model was called.
+// They are missing only where the run was stopped before the model was called.
 // The first Message of a turn is the model's, and it is missing only where the
-// stream failed before any part of a message began. The second Message, of role
-// tool, holds the Result of every ToolEnd before it, in the same order, which is
-// the order of the calls: in a turn with tools each call of the first Message
-// has exactly one ToolEnd. A call without a ToolStart did not run.
+// stream failed before any part of a message began. In a turn with tools each
+// call of that message has exactly one ToolEnd; one without a ToolStart before it
+// did not run. They come as the tools end. The second Message, of role tool,
+// holds the Result of every ToolEnd, in the order of the calls.
 //
 // End comes exactly once and last. Only its pair can have an error, which is nil
 // if and only if the model finished, whatever the finish reason. End says the
@@ -46,13 +47,20 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 	// Turn counts the calls of the model from 1. On an End it is how many
 	// there were.
-	Turn    int           `json:"turn"`
+	Turn int `json:"turn"`
+	// Entry is the id of the entry of the conversation that the event belongs
+	// to. The Message of results has none, since each of them is an entry.
+	Entry   string        `json:"entry,omitempty"`
 	Model   *wire.Event   `json:"model,omitempty"`
 	Message *wire.Message `json:"message,omitempty"`
 	// Call is the tool call, as it stands in the model's message.
 	Call *wire.Part `json:"call,omitempty"`
 	// Result is the tool result, as it will stand in the message of results.
 	Result *wire.Part `json:"result,omitempty"`
+	// Display is what people are shown of the result, if the tool says so; see
+	// [Display].
+	Display string     `json:"display,omitempty"`
+	Note    *wire.Note `json:"note,omitempty"`
 	// Duration is how long the tool ran, 0 if it did not. In JSON it is a
 	// number of nanoseconds.
 	Duration time.Duration `json:"duration_ns,omitempty"`

@@ -27,25 +27,23 @@ func ExampleAgent_Run() {
 		Tools: []agent.Tool{weather},
 	}
 
-	history := []wire.Message{wire.UserText("How is the weather in Bergen?")}
-	for ev, err := range a.Run(context.Background(), history) {
+	var c agent.Conversation
+	for ev, err := range a.Run(context.Background(), &c, wire.TextPart("How is the weather in Bergen?")) {
 		fmt.Print(ev.Text())
 		switch ev.Kind {
 		case agent.EventToolEnd:
 			fmt.Println("tool:", ev.Call.Name, ev.Call.Args, "->", ev.Result.Parts[0].Text)
-		case agent.EventMessage:
-			history = append(history, *ev.Message)
 		case agent.EventEnd:
 			fmt.Println(ev.End.Finish, "after", ev.End.Turns, "turns, error:", err)
 		}
 	}
-	fmt.Println(len(history), "messages")
+	fmt.Println(c.Snapshot().Len(), "entries")
 	// Output:
 	// Let me see.
 	// tool: weather {"city":"Bergen"} -> rain in Bergen
 	// It rains in Bergen.
 	// stop after 2 turns, error: <nil>
-	// 4 messages
+	// 4 entries
 }
 
 // A tool that returns an image beside a text.

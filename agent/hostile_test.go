@@ -186,7 +186,7 @@ func TestSpareCapacity(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			for _, err := range a.Run(t.Context(), history) {
+			for _, err := range a.Run(t.Context(), agent.NewConversation(history...)) {
 				if err != nil && !errors.Is(err, agent.ErrTurnLimit) {
 					t.Error(err)
 				}

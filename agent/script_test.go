@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -170,7 +172,8 @@ func play(t *testing.T, ctx context.Context, a *agent.Agent, history []wire.Mess
 		t.Fatal(err)
 	}
 	i := 0
-	for ev, err := range a.Run(ctx, history) {
+	conv := agent.NewConversation(history...)
+	for ev, err := range a.Run(ctx, conv) {
 		p.events = append(p.events, ev)
 		if ev.Message != nil {
 			p.history = append(p.history, *ev.Message)
@@ -195,6 +198,11 @@ func play(t *testing.T, ctx context.Context, a *agent.Agent, history []wire.Mess
 	}
 	if err := checkHistory(agent.Sendable(p.history)); err != nil {
 		t.Errorf("history: %v", err)
+	}
+	if messages, _ := conv.Snapshot().Messages(); true {
+		if err := checkHistory(messages); err != nil {
+			t.Errorf("conversation: %v", err)
+		}
 	}
 	if s, ok := a.Model.(*script); ok {
 		if s.open != 0 {
@@ -287,13 +295,16 @@ func checkRun(evs []agent.Event, err error) error {
 		switch ev.Kind {
 		case agent.EventTurnStart:
 		case agent.EventModel:
-			want.Model, missing = ev.Model, ev.Model == nil
+			want.Model, want.Entry, missing = ev.Model, ev.Entry, ev.Model == nil || ev.Entry == ""
 		case agent.EventMessage:
-			want.Message, missing = ev.Message, ev.Message == nil
+			want.Message, want.Entry, missing = ev.Message, ev.Entry, ev.Message == nil || (ev.Entry == "") != (ev.Message.Role == wire.RoleTool)
 		case agent.EventToolStart:
 			want.Call, missing = ev.Call, ev.Call == nil
 		case agent.EventToolEnd:
-			want.Call, want.Result, want.Duration, missing = ev.Call, ev.Result, ev.Duration, ev.Call == nil || ev.Result == nil
+			want.Call, want.Result, want.Duration, want.Entry, want.Display = ev.Call, ev.Result, ev.Duration, ev.Entry, ev.Display
+			missing = ev.Call == nil || ev.Result == nil || ev.Entry == ""
+		case agent.EventNote:
+			want.Note, missing = ev.Note, ev.Note == nil
 		case agent.EventEnd:
 			want.End, missing = ev.End, ev.End == nil
 		default:
@@ -307,6 +318,9 @@ func checkRun(evs []agent.Event, err error) error {
 		turn++
 		from := i
 		i++
+		for next() == agent.EventNote {
+			i++
+		}
 		var model []wire.Event
 		for next() == agent.EventModel {
 			model = append(model, *evs[i].Model)
@@ -328,32 +342,47 @@ func checkRun(evs []agent.Event, err error) error {
 				return fmt.Errorf("event %d: role %s, ending %v", i, m.Role, m.Ending)
 			}
 			i++
-			var results []wire.Part
-			for next() == agent.EventToolStart || next() == agent.EventToolEnd {
+			ended := map[*wire.Part]*wire.Part{} // by call
+			running := map[*wire.Part]bool{}
+			for ; next() == agent.EventToolStart || next() == agent.EventToolEnd; i++ {
+				call := evs[i].Call
 				if next() == agent.EventToolStart {
-					if i++; next() != agent.EventToolEnd || evs[i].Call.ID != evs[i-1].Call.ID {
-						return fmt.Errorf("event %d: a tool has no end", i)
+					if running[call] || ended[call] != nil {
+						return fmt.Errorf("event %d: a tool starts twice", i)
 					}
+					running[call] = true
+					continue
 				}
 				r := evs[i].Result
-				if r.Kind != wire.PartToolResult || r.ID != evs[i].Call.ID || r.Name != evs[i].Call.Name {
+				if r.Kind != wire.PartToolResult || r.ID != call.ID || r.Name != call.Name || ended[call] != nil {
 					return fmt.Errorf("event %d: not the result of the call", i)
 				}
-				results = append(results, *r)
-				i++
+				delete(running, call)
+				ended[call] = r
 			}
-			if results != nil {
-				if next() != agent.EventMessage || evs[i].Message.Role != wire.RoleTool || !reflect.DeepEqual(evs[i].Message.Parts, results) {
+			if len(running) > 0 {
+				return fmt.Errorf("event %d: a tool has no end", i)
+			}
+			if len(ended) > 0 {
+				if next() != agent.EventMessage || evs[i].Message.Role != wire.RoleTool || len(evs[i].Message.Parts) != len(ended) {
 					return fmt.Errorf("event %d: not the message of the results", i)
 				}
 				n := 0
-				for _, p := range m.Parts {
-					if p.Kind == wire.PartToolCall {
+				for k := range m.Parts {
+					if p := &m.Parts[k]; p.Kind == wire.PartToolCall {
+						if n >= len(ended) {
+							return fmt.Errorf("event %d: more calls than %d results", i, n)
+						}
+						result := evs[i].Message.Parts[n]
+						at := slices.IndexFunc(slices.Collect(maps.Values(ended)), func(r *wire.Part) bool { return reflect.DeepEqual(*r, result) })
+						if result.ID != p.ID || at < 0 {
+							return fmt.Errorf("event %d: result %d is not that of the call", i, n)
+						}
 						n++
 					}
 				}
-				if n != len(results) {
-					return fmt.Errorf("event %d: %d calls and %d results", i, n, len(results))
+				if n != len(ended) {
+					return fmt.Errorf("event %d: %d calls and %d results", i, n, len(ended))
 				}
 				i++
 			}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/handwire/handwire/wire"
@@ -27,26 +28,44 @@ import (
 // that grows. The result is a new slice; messages that needed no change share
 // their parts with the history, which is not modified.
 func Sendable(history []wire.Message) []wire.Message {
+	var notes []wire.Note
+	return sendable(history, &notes)
+}
+
+// sendable is Sendable with notes.
+func sendable(history []wire.Message, notes *[]wire.Note) []wire.Message {
+	note := func(code wire.NoteCode, i int, detail string) {
+		*notes = append(*notes, wire.Note{Code: code, Path: "messages[" + strconv.Itoa(i) + "]", Detail: detail})
+	}
 	out := make([]wire.Message, 0, len(history)+1)
 	for i := 0; i < len(history); {
 		m := history[i]
 		i++
 		switch m.Role {
 		case wire.RoleTool:
-			// The message before it has no calls.
+			note(wire.NoteDropped, i-1, "results of calls that are not in the message before")
 		case wire.RoleAssistant:
 			if unfinished(&m) {
 				m = textOnly(m)
 			} else if slices.ContainsFunc(m.Parts, cutCall) {
 				m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), cutCall)
+				note(wire.NoteDropped, i-1, "a call that was cut off")
 			}
 			first := i
 			for i < len(history) && history[i].Role == wire.RoleTool {
 				i++
 			}
 			if len(m.Parts) > 0 {
-				out = append(out, m)
-				out = append(out, paired(&m, history[first:i])...)
+				results, lost, made := paired(&m, history[first:i])
+				if lost > 0 {
+					note(wire.NoteDropped, first, strconv.Itoa(lost)+" results that answer no call")
+				}
+				if made > 0 {
+					note(wire.NoteInserted, len(out), strconv.Itoa(made)+" results for calls that have none")
+				}
+				out = append(append(out, m), results...)
+			} else if i > first {
+				note(wire.NoteDropped, first, "results of calls that are not sent")
 			}
 		default:
 			out = append(out, m)
@@ -77,8 +96,8 @@ func textOnly(m wire.Message) wire.Message {
 }
 
 // paired returns the messages of results that follow m, given those that follow
-// it in the history.
-func paired(m *wire.Message, tools []wire.Message) []wire.Message {
+// it in the history, how many of those have no call, and how many were made up.
+func paired(m *wire.Message, tools []wire.Message) (results []wire.Message, lost, made int) {
 	var have, want []wire.Part
 	for i := range tools {
 		for _, p := range tools[i].Parts {
@@ -108,22 +127,24 @@ func paired(m *wire.Message, tools []wire.Message) []wire.Message {
 		same = same && at == len(want)
 		if at < 0 {
 			want = append(want, errorResult(call, notRun(m, call)))
+			made++
 			continue
 		}
 		used[at] = true
 		want = append(want, have[at])
 	}
+	lost = len(have) - (len(want) - made)
 	switch {
 	case len(want) == 0:
-		return nil
+		return nil, lost, made
 	case same && len(want) == len(have):
-		return tools
+		return tools, 0, 0
 	case len(tools) == 0:
-		return []wire.Message{wire.ToolMessage(want...)}
+		return []wire.Message{wire.ToolMessage(want...)}, lost, made
 	}
 	t := tools[0]
 	t.Parts = want
-	return []wire.Message{t}
+	return []wire.Message{t}, lost, made
 }
 
 // answers reports whether result is one of call. Calls without an id are told

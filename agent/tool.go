@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/handwire/handwire/wire"
 )
@@ -178,61 +177,6 @@ func (t *Tool) start(ctx context.Context, args string) <-chan outcome {
 	return done
 }
 
-// result runs one call and returns its result. After ctx is done it waits for
-// the tool only as long as [ToolGrace].
-func (t *Tool) result(ctx context.Context, call *wire.Part) wire.Part {
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	done := t.start(inner, call.Args)
-	var o outcome
-	select {
-	case o = <-done:
-	case <-ctx.Done():
-		grace := time.NewTimer(ToolGrace)
-		defer grace.Stop()
-		select {
-		case o = <-done:
-		case <-grace.C:
-			o.failed, o.stopped = true, true
-		}
-	}
-
-	result := wire.ToolResultPart(call.ID, call.Name)
-	wrong := ""
-	for i := range o.parts {
-		p := &o.parts[i]
-		switch problem := partProblem(p); {
-		case problem != "":
-			if wrong == "" {
-				wrong = fmt.Sprintf("The tool %q returned a result that cannot be sent: part %d %s.", t.Name, i, problem)
-			}
-		case p.Kind == wire.PartMedia:
-			result.Parts = append(result.Parts, wire.Part{Kind: p.Kind, Media: p.Media})
-		case p.Text != "":
-			result.Parts = append(result.Parts, wire.TextPart(p.Text))
-		}
-	}
-	if wrong != "" {
-		result.IsError = true
-		result.Parts = append(result.Parts, wire.TextPart(wrong))
-	}
-	if !o.failed {
-		return result
-	}
-	text := o.text
-	if ctx.Err() != nil {
-		if text = whileRunning(ctx); !o.stopped {
-			text += " The tool said: " + o.text
-		}
-	}
-	if text == "" {
-		text = "The tool failed without saying why."
-	}
-	result.IsError = true
-	result.Parts = append(result.Parts, wire.TextPart(text))
-	return result
-}
-
 // partProblem says why p cannot stand in a result, and nothing if it can.
 func partProblem(p *wire.Part) string {
 	switch {
@@ -306,12 +250,18 @@ func notStarted(ctx context.Context) string {
 	return "This call was not started: " + why(ctx) + "."
 }
 
-func whileRunning(ctx context.Context) string {
-	return "This call was stopped while it ran: " + why(ctx) + ". It may have done a part of its work."
+// whileRunning says why a call was stopped whose context is done, as that of the
+// run may be.
+func whileRunning(ctx, run context.Context) string {
+	reason := "it took longer than a tool may"
+	if run.Err() != nil {
+		reason = why(run)
+	}
+	return "This call was stopped while it ran: " + reason + ". It may have done a part of its work."
 }
 
 func why(ctx context.Context) string {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(context.Cause(ctx), ErrTimeLimit) {
 		return "the time for the run was up"
 	}
 	return "the user cancelled the run"

@@ -276,7 +276,7 @@ func playTelegraph(t *testing.T, f *golden.Fixture, opts *golden.ServeOptions) (
 	}}
 	a := agent.Agent{Model: client, Tools: []agent.Tool{weather}}
 	history = []wire.Message{wire.UserText("Weather?")}
-	for ev, err := range a.Run(t.Context(), history) {
+	for ev, err := range a.Run(t.Context(), agent.NewConversation(history...)) {
 		if ev.Message != nil {
 			history = append(history, *ev.Message)
 		}

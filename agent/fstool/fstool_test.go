@@ -590,7 +590,7 @@ func TestImageInRun(t *testing.T) {
 		{start, end(wire.FinishStop)},
 	}}
 	var results []wire.Message
-	for ev, err := range a.Run(t.Context(), []wire.Message{wire.UserText("look")}) {
+	for ev, err := range a.Run(t.Context(), &agent.Conversation{}, wire.TextPart("look")) {
 		if err != nil {
 			t.Fatal(err)
 		}

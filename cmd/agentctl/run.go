@@ -88,7 +88,8 @@ func (p *program) run(ctx context.Context) error {
 		Tools:    fstool.All(root),
 		MaxTurns: *maxTurns,
 	}
-	err = p.show(a.Run(ctx, []wire.Message{wire.UserText(task)}), *asJSON)
+	var conversation agent.Conversation
+	err = p.show(a.Run(ctx, &conversation, wire.TextPart(task)), *asJSON)
 	if errors.Is(err, provider.ErrNoKey) {
 		if p.getenv(pre.KeyVariable) != "" {
 			return usageError("the key in " + pre.KeyVariable + " is not sent to " + hostOf(c.BaseURL) +
@@ -221,6 +222,9 @@ func (p *program) tell(text *textWriter, ev *agent.Event) {
 		case wire.EventEnd:
 			text.endLine()
 		}
+	case agent.EventNote:
+		text.endLine()
+		fmt.Fprintf(p.stderr, "note: %s %s: %s\n", ev.Note.Code, oneLine(ev.Note.Path), oneLine(ev.Note.Detail))
 	case agent.EventToolStart:
 		text.endLine()
 		fmt.Fprintf(p.stderr, "tool: %s %s\n", oneLine(ev.Call.Name), oneLine(ev.Call.Args))

@@ -460,14 +460,14 @@ func TestRunJSON(t *testing.T) {
 	got := command{}.run(t, "run", "--base-url", v.URL, "--json", "x")
 	got.stdout = strings.ReplaceAll(got.stdout, v.Listener.Addr().String(), "HOST")
 	got.check(t, exitDone, `{"kind":"turn_start","turn":1}
-{"kind":"model","turn":1,"model":{"kind":"start","index":0,"start":{"origin":{"protocol":"anthropic-messages","endpoint":"HOST","model":"m-1","response_id":"msg_1"}}}}
-{"kind":"model","turn":1,"model":{"kind":"usage","index":0,"usage":{"input_tokens":5,"uncached_input_tokens":5,"output_tokens":1,"vendor":"{\"input_tokens\":5,\"output_tokens\":1}"}}}
-{"kind":"model","turn":1,"model":{"kind":"part_start","part":"text","index":0}}
-{"kind":"model","turn":1,"model":{"kind":"delta","part":"text","index":0,"delta":"<a> & \u001b b"}}
-{"kind":"model","turn":1,"model":{"kind":"part_end","part":"text","index":0}}
-{"kind":"model","turn":1,"model":{"kind":"usage","index":0,"usage":{"input_tokens":5,"uncached_input_tokens":5,"output_tokens":7,"vendor":"{\"input_tokens\":5,\"output_tokens\":7}"}}}
-{"kind":"model","turn":1,"model":{"kind":"end","index":0,"end":{"cause":"finished","finish":"stop","vendor_finish":"end_turn"}}}
-{"kind":"message","turn":1,"message":{"role":"assistant","parts":[{"kind":"text","text":"<a> & \u001b b"}],"origin":{"protocol":"anthropic-messages","endpoint":"HOST","model":"m-1","response_id":"msg_1"},"ending":{"cause":"finished","finish":"stop","vendor_finish":"end_turn"}}}
+{"kind":"model","turn":1,"entry":"e2","model":{"kind":"start","index":0,"start":{"origin":{"protocol":"anthropic-messages","endpoint":"HOST","model":"m-1","response_id":"msg_1"}}}}
+{"kind":"model","turn":1,"entry":"e2","model":{"kind":"usage","index":0,"usage":{"input_tokens":5,"uncached_input_tokens":5,"output_tokens":1,"vendor":"{\"input_tokens\":5,\"output_tokens\":1}"}}}
+{"kind":"model","turn":1,"entry":"e2","model":{"kind":"part_start","part":"text","index":0}}
+{"kind":"model","turn":1,"entry":"e2","model":{"kind":"delta","part":"text","index":0,"delta":"<a> & \u001b b"}}
+{"kind":"model","turn":1,"entry":"e2","model":{"kind":"part_end","part":"text","index":0}}
+{"kind":"model","turn":1,"entry":"e2","model":{"kind":"usage","index":0,"usage":{"input_tokens":5,"uncached_input_tokens":5,"output_tokens":7,"vendor":"{\"input_tokens\":5,\"output_tokens\":7}"}}}
+{"kind":"model","turn":1,"entry":"e2","model":{"kind":"end","index":0,"end":{"cause":"finished","finish":"stop","vendor_finish":"end_turn"}}}
+{"kind":"message","turn":1,"entry":"e2","message":{"role":"assistant","parts":[{"kind":"text","text":"<a> & \u001b b"}],"origin":{"protocol":"anthropic-messages","endpoint":"HOST","model":"m-1","response_id":"msg_1"},"ending":{"cause":"finished","finish":"stop","vendor_finish":"end_turn"}}}
 {"kind":"end","turn":1,"end":{"cause":"finished","finish":"stop","vendor_finish":"end_turn","usage":{"input_tokens":5,"uncached_input_tokens":5,"output_tokens":7},"turns":1}}
 `, "")
 }

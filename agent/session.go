@@ -1,0 +1,264 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/handwire/handwire/wire"
+)
+
+// A saved conversation is lines of JSON: a line that says what the file is, and
+// then one for each entry. An entry that changed has a further line, and the last
+// one counts. Lines are only ever appended, each in one write, so that a crash
+// can tear the last one alone.
+
+const (
+	sessionHead = `{"handwire":"conversation","version":1}`
+	// maxLine is the greatest length of a line, in bytes.
+	maxLine = 1 << 30
+)
+
+// journal is where the entries of a conversation are saved. Nil is nowhere.
+type journal struct {
+	w   io.WriteCloser
+	err error // of the first write that failed; nothing is written after it
+}
+
+func (j *journal) write(e *Entry) {
+	if j == nil || j.err != nil {
+		return
+	}
+	line, err := encodeEntry(e)
+	if err == nil {
+		_, err = j.w.Write(line)
+	}
+	if err != nil {
+		j.err = fmt.Errorf("agent: the conversation can no longer be saved: %w", err)
+	}
+}
+
+func (j *journal) failure() error {
+	if j == nil {
+		return nil
+	}
+	return j.err
+}
+
+// encodeEntry returns the line of an entry.
+func encodeEntry(e *Entry) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(e)
+	return b.Bytes(), err
+}
+
+// Save writes the whole conversation as it stands, in the form that [Load] reads.
+func (c *Conversation) Save(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	b.WriteString(sessionHead + "\n")
+	for _, e := range c.Snapshot().All() {
+		line, err := encodeEntry(&e)
+		if err != nil {
+			return err
+		}
+		b.Write(line)
+	}
+	return b.Flush()
+}
+
+// Load reads a conversation that was saved. A last line that a crash tore is left
+// out, with a note. An answer whose stream went on when it was saved is
+// cancelled, and a call that waited for its result gets one that says that none
+// was recorded. What cannot be read at all is an error that names the line.
+func Load(r io.Reader) (*Conversation, []wire.Note, error) {
+	c, notes, _, err := load(r)
+	if err == nil {
+		c.settle("")
+	}
+	return c, notes, err
+}
+
+// OpenSession returns the conversation that a file holds, an empty one if there
+// is no such file yet, and saves in it from then on: each entry when it is added
+// or its stream ends. The notes are those of [Load]; a line that a crash tore is
+// cut off the file. One program at a time may have the file open. Close ends it.
+func OpenSession(name string) (*Conversation, []wire.Note, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, notes, whole, err := load(f)
+	if err == nil {
+		err = repair(f, whole)
+	}
+	if err != nil {
+		f.Close()
+		return nil, notes, fmt.Errorf("%s: %w", name, err)
+	}
+	c.log = &journal{w: f}
+	c.settle("")
+	if err := c.log.failure(); err != nil {
+		f.Close()
+		return nil, notes, err
+	}
+	return c, notes, nil
+}
+
+// repair makes the file end behind its last whole line.
+func repair(f *os.File, whole extent) error {
+	if err := f.Truncate(whole.size); err != nil {
+		return err
+	}
+	if _, err := f.Seek(whole.size, io.SeekStart); err != nil {
+		return err
+	}
+	add := ""
+	switch {
+	case whole.size == 0:
+		add = sessionHead + "\n"
+	case whole.open:
+		add = "\n"
+	}
+	_, err := io.WriteString(f, add)
+	return err
+}
+
+// Close stops saving, and returns the first error that saving met. A
+// conversation that is saved nowhere need not be closed.
+func (c *Conversation) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.log == nil {
+		return nil
+	}
+	err := errors.Join(c.log.err, c.log.w.Close())
+	c.log = nil
+	return err
+}
+
+// extent is how much of a file is whole lines.
+type extent struct {
+	size int64
+	open bool // the last one has no line end
+}
+
+// load reads a saved conversation without settling it.
+func load(r io.Reader) (c *Conversation, notes []wire.Note, whole extent, err error) {
+	c = &Conversation{}
+	br := bufio.NewReader(r)
+	var entries []Entry
+	at := map[string]int{}
+	for n := 1; ; n++ {
+		line, err := readLine(br)
+		if err != nil && err != io.EOF {
+			return nil, notes, whole, fmt.Errorf("agent: line %d of the saved conversation: %w", n, err)
+		}
+		torn := err == io.EOF
+		if torn && len(line) == 0 {
+			break
+		}
+		var e Entry
+		problem := readSaved(line, n, &e)
+		switch {
+		case problem != nil && torn && (n > 1 || strings.HasPrefix(sessionHead, string(line))): // else it is another file
+			notes = append(notes, wire.Note{Code: wire.NoteRepaired, Path: "line " + strconv.Itoa(n),
+				Detail: "the last line is torn, and was left out: " + strconv.Itoa(len(line)) + " bytes"})
+		case problem != nil:
+			return nil, notes, whole, fmt.Errorf("agent: line %d of the saved conversation: %w", n, problem)
+		default:
+			whole.size += int64(len(line))
+			whole.open = torn
+			if n == 1 {
+				break
+			}
+			if i, again := at[e.ID]; again {
+				entries[i] = e
+			} else {
+				at[e.ID] = len(entries)
+				entries = append(entries, e)
+			}
+		}
+		if torn {
+			break
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b Entry) int { return numberOf(a.ID) - numberOf(b.ID) })
+	c.index = make(map[string]int, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		if e.Status == StatusStreaming {
+			e.Status = StatusCancelled
+			if e.Ending == nil {
+				e.Ending = &wire.Ending{Cause: wire.CauseCancelled, Err: &wire.Error{Cause: wire.CauseCancelled, Message: "the program ended meanwhile"}}
+			}
+		}
+		c.index[e.ID] = i
+		c.records = append(c.records, &record{entry: *e})
+		c.last = numberOf(e.ID)
+	}
+	c.version = uint64(len(entries))
+	return c, notes, whole, nil
+}
+
+// readLine returns the next line with its end, and [io.EOF] beside one that has
+// none.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := r.ReadSlice('\n')
+		if len(line)+len(piece) > maxLine {
+			return nil, fmt.Errorf("it is longer than %d bytes", maxLine)
+		}
+		line = append(line, piece...)
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+	}
+}
+
+// readSaved reads line n, the first of which says what the file is.
+func readSaved(line []byte, n int, e *Entry) error {
+	if n == 1 {
+		var head struct {
+			Handwire string `json:"handwire"`
+			Version  int    `json:"version"`
+		}
+		if err := json.Unmarshal(line, &head); err != nil || head.Handwire != "conversation" {
+			return errors.New("it is no saved conversation: the first line would say so")
+		}
+		if head.Version != 1 {
+			return fmt.Errorf("it was saved in the form %d, and form 1 is all that is known here", head.Version)
+		}
+		return nil
+	}
+	if err := json.Unmarshal(line, e); err != nil {
+		return err
+	}
+	switch e.Role {
+	case RoleUser, RoleAssistant, RoleTool, RoleSystem, RoleNotice:
+	default:
+		return fmt.Errorf("there is no role %q", e.Role)
+	}
+	switch e.Status {
+	case StatusComplete:
+	case StatusStreaming, StatusError, StatusCancelled:
+		if e.Role != RoleAssistant {
+			return fmt.Errorf("an entry of the role %q cannot be %s", e.Role, e.Status)
+		}
+	default:
+		return fmt.Errorf("there is no status %q", e.Status)
+	}
+	if numberOf(e.ID) == 0 {
+		return fmt.Errorf("%q is no id of an entry", e.ID)
+	}
+	return nil
+}
