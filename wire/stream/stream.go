@@ -270,29 +270,83 @@ func (r *reader) strayNote(line []byte) {
 	r.note("a line that is no field of an event stream: " + strconv.Quote(wire.Excerpt(line)))
 }
 
-// whole reads one JSON document.
+// whole reads one JSON document. It is over when it is whole, and not only when
+// the body is: what follows, be it silence, changes nothing.
 func (r *reader) whole(body io.Reader) error {
-	var src io.Reader = &progress{r: body}
-	if r.limit > 0 {
-		src = io.LimitReader(src, int64(r.limit)+1)
-	}
-	data, err := io.ReadAll(src)
-	if r.limit > 0 && len(data) > r.limit {
-		return limitError(r.limit, 0, nil)
-	}
-	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
-	switch p := jsonw.CheckBytes(data); {
-	case p == nil: // whole; what the connection did afterwards counts only if it is not the end
-		if e := r.block("", data); e != nil {
-			return e
+	src := &progress{r: body}
+	buf := make([]byte, 0, 4<<10)
+	var doc extent
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
 		}
-		return err
-	case err != nil:
-		return err
-	case p.Offset >= len(data):
-		return nil // a document that was cut is no protocol error; the decoder's End says truncated
+		n, err := src.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if end := doc.end(buf); end > 0 {
+			buf, err = buf[:end], nil
+		} else if err == nil && (r.limit <= 0 || len(buf) <= r.limit) {
+			continue
+		}
+		if r.limit > 0 && len(buf) > r.limit {
+			return limitError(r.limit, 0, nil)
+		}
+		data := bytes.TrimPrefix(buf, []byte(byteOrderMark))
+		switch p := jsonw.CheckBytes(data); {
+		case p == nil: // also a document that is neither object nor array
+			if e := r.block("", data); e != nil {
+				return e
+			}
+			return ended(err)
+		case ended(err) != nil:
+			return err
+		case p.Offset >= len(data):
+			return nil // a document that was cut is no protocol error; the decoder's End says truncated
+		}
+		return r.block("", data)
 	}
-	return r.block("", data)
+}
+
+// ended returns the error of a body that did not end cleanly.
+func ended(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// extent finds the end of an object or array in bytes that come in pieces.
+type extent struct {
+	at       int // how far was looked
+	depth    int
+	inString bool
+	escaped  bool
+	other    bool // it is neither
+}
+
+// end returns where the document ends that b begins with, 0 if that is not known
+// yet.
+func (d *extent) end(b []byte) int {
+	for ; d.at < len(b) && !d.other; d.at++ {
+		switch c := b[d.at]; {
+		case d.escaped:
+			d.escaped = false
+		case d.inString:
+			d.escaped = c == '\\'
+			d.inString = c != '"'
+		case c == '{' || c == '[':
+			d.depth++
+		case c == '}' || c == ']':
+			if d.depth--; d.depth == 0 {
+				d.at++
+				return d.at
+			}
+		case d.depth > 0:
+			d.inString = c == '"'
+		default: // before the first bracket there may be white space and a byte order mark
+			d.other = !(c == ' ' || c == '\t' || c == '\r' || c == '\n' || d.at < len(byteOrderMark) && c == byteOrderMark[d.at])
+		}
+	}
+	return 0
 }
 
 // byteOrderMark is no part of JSON, and some editors write it all the same.

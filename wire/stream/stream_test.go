@@ -77,7 +77,7 @@ func TestBlocks(t *testing.T) {
 		{"sse", wire.FramingSSE, "data: {}\n\nevent: a\ndata: {\ndata: }\n\ndata:[DONE]\n\n", []string{"message:{}", "a:{\n}", "message:[DONE]"}},
 		{"sse, data without content", wire.FramingSSE, "event: a\n\ndata: {\"done\":true}\n\n", []string{`message:{"done":true}`}},
 		{"lines", wire.FramingLines, "{}\r\n\n  {\"note\":\" \"}\t\n{\"done\":true}", []string{":{}", `:{"note":" "}`, `:{"done":true}`}},
-		{"whole", wire.FramingWhole, " {\"done\":\ntrue}\n", []string{": {\"done\":\ntrue}\n"}},
+		{"whole", wire.FramingWhole, " {\"done\":\ntrue}\n", []string{": {\"done\":\ntrue}"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -225,9 +225,9 @@ func TestWholeThenReset(t *testing.T) {
 			t.Errorf("%v", r.err)
 		}
 	}
-	// One that is whole and has no mark did not end cleanly.
+	// One that is whole and has no mark is not.
 	r, _ := read(t, &script{pieces: []string{`{"text":"hi"}`}, err: syscall.ECONNRESET}, wire.FramingWhole, nil)
-	if r.cause() != wire.CauseReset || !errors.Is(r.err, syscall.ECONNRESET) || r.text() != "hi" {
+	if r.cause() != wire.CauseTruncated || r.text() != "hi" {
 		t.Errorf("without a mark: text %q, %v", r.text(), r.err)
 	}
 }
@@ -479,7 +479,12 @@ func TestFaults(t *testing.T) {
 		{"lines, the last without its end", wire.FramingLines, "{\"text\":\"hi\"}\n{\"done\":true}", wire.CauseFinished, "hi", nil},
 		{"lines, one that is no JSON", wire.FramingLines, "{\"text\":\"hi\"}\noops\n{\"done\":true}\n", wire.CauseProtocol, "hi", nil},
 		{"lines, the last that is no JSON", wire.FramingLines, "{\"text\":\"hi\"}\noops", wire.CauseProtocol, "hi", nil},
-		{"whole, two documents", wire.FramingWhole, `{"text":"a"}{"done":true}`, wire.CauseProtocol, "", nil},
+		{"whole, and a page behind it", wire.FramingWhole, `{"text":"a","done":true}<html>`, wire.CauseFinished, "a", nil},
+		{"whole, a document behind one that is not the end", wire.FramingWhole, `{"text":"a"}{"done":true}`, wire.CauseTruncated, "a", nil},
+		{"whole, and brackets in it", wire.FramingWhole, " \n{\"text\":\"}]\\\"}\\\\\",\"x\":[{}],\"done\":true}]", wire.CauseFinished, "}]\"}\\", nil},
+		{"whole, brackets that do not match", wire.FramingWhole, `{"text":"a","x":[}`, wire.CauseProtocol, "", nil},
+		{"whole, a mark before it", wire.FramingWhole, "\ufeff{\"text\":\"a\",\"done\":true}", wire.CauseFinished, "a", nil},
+		{"whole, a number", wire.FramingWhole, "12", wire.CauseProtocol, "", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

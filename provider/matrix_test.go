@@ -1,0 +1,363 @@
+package provider_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/handwire/handwire/provider"
+	"github.com/handwire/handwire/retry"
+	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/anthropic"
+	"github.com/handwire/handwire/wire/openaichat"
+	"github.com/handwire/handwire/wire/stream"
+)
+
+var discardLog = log.New(io.Discard, "", 0)
+
+// matrixCodec is what a codec needs to stand in the matrix: an answer of the text
+// hi, and what a server of the protocol says besides.
+type matrixCodec struct {
+	name  string
+	codec wire.Codec
+	// The streamed answer: whole events up to the text, the beginning of the next
+	// event up to a place where white space is allowed, and the rest of it all.
+	first, half, rest string
+	document          string // the answer as one document
+	ping              string // an event that brings nothing
+	failure           string // the vendor's error as an event
+	failureDocument   string // and as a document
+}
+
+var matrixCodecs = []matrixCodec{
+	{
+		name: "anthropic-messages", codec: anthropic.Codec{},
+		first: "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m1\",\"content\":[],\"usage\":{\"input_tokens\":5,\"output_tokens\":1}}}\n\n" +
+			"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n" +
+			"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"hi\"}}\n\n",
+		half: "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",",
+		rest: "\"index\":0}\n\nevent: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":7}}\n\n" +
+			"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+		document:        `{"id":"msg_1","type":"message","role":"assistant","model":"m1","content":[{"type":"text", "text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"output_tokens":7}}`,
+		ping:            "event: ping\ndata: {\"type\":\"ping\"}\n\n",
+		failure:         "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n",
+		failureDocument: `{"type":"error","error":{"type":"overloaded_error","message":"busy"}}`,
+	},
+	{
+		name: "openai-chat", codec: openaichat.Codec{},
+		first: "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"m1\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n" +
+			"data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"m1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\n",
+		half:            "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",",
+		rest:            "\"model\":\"m1\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
+		document:        `{"id":"c1","object":"chat.completion","model":"m1","choices":[{"index":0, "message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`,
+		ping:            ": OPENROUTER PROCESSING\n\n",
+		failure:         "data: {\"error\":{\"message\":\"busy\",\"type\":\"overloaded_error\"}}\n\n",
+		failureDocument: `{"error":{"message":"busy","type":"overloaded_error"}}`,
+	},
+}
+
+var (
+	matrixPlaces = []string{"before headers", "after headers", "mid event", "between events", "after the terminal event"}
+	matrixFaults = []string{"clean close", "reset", "silence", "pings", "page", "error", "garbage", "gzip cut", "long line"}
+	framings     = []wire.Framing{wire.FramingSSE, wire.FramingWhole}
+	protos       = []string{"HTTP/1.1", "HTTP/2"}
+)
+
+// spoil returns an answer with a fault in a place. A document has no events: its
+// middle stands for the middle of an event, and the white space that may stand
+// before it for the place between two.
+func (m *matrixCodec) spoil(place, fault string, framing wire.Framing) *spoiled {
+	s := &spoiled{place: place, fault: fault}
+	if framing == wire.FramingSSE {
+		s.contentType, s.failure, s.ping, s.good = "text/event-stream", m.failure, ": still here\n\n"+m.ping, m.first+m.half+m.rest
+		switch place {
+		case "mid event":
+			s.before, s.ping = m.first+m.half, " " // an event that grows is no content either
+			s.failure = "\n\n" + m.failure
+		case "between events":
+			s.before = m.first
+		case "after the terminal event":
+			s.before = s.good
+		case "before headers":
+			s.failure = m.failureDocument
+		}
+		return s
+	}
+	s.contentType, s.failure, s.ping, s.good = "application/json", m.failureDocument, " ", m.document
+	switch place {
+	case "mid event":
+		s.before = m.document[:strings.Index(m.document, ", ")+1]
+	case "between events":
+		s.before = "\n \n"
+	case "after the terminal event":
+		s.before = m.document
+	}
+	return s
+}
+
+// ended is how a cell ends.
+type ended struct {
+	cause wire.Cause
+	clock provider.Clock // of a timeout
+	class wire.Class     // of a vendor's error
+	is    error          // what errors.Is finds besides
+}
+
+// matrixWant says how each cell ends. Only the place, the fault and the framing
+// matter, and where it says so the version of HTTP.
+func matrixWant(place, fault string, framing wire.Framing, proto string) ended {
+	sse := framing == wire.FramingSSE
+	if place == "after the terminal event" { // a document's is its last bracket
+		return ended{cause: wire.CauseFinished}
+	}
+	if place == "before headers" {
+		switch fault {
+		case "silence", "pings": // an interim response is no answer
+			return ended{cause: wire.CauseIdle, clock: provider.ClockHead}
+		case "page":
+			return ended{cause: wire.CauseVendor, class: wire.ClassServer}
+		case "error": // what the vendor says counts before the status
+			return ended{cause: wire.CauseVendor, class: wire.ClassOverloaded}
+		case "reset":
+			if proto == "HTTP/1.1" {
+				return ended{cause: wire.CauseConnect, is: syscall.ECONNRESET}
+			}
+		}
+		return ended{cause: wire.CauseConnect}
+	}
+	switch fault {
+	case "clean close":
+		return ended{cause: wire.CauseTruncated}
+	case "reset":
+		if proto == "HTTP/1.1" {
+			return ended{cause: wire.CauseReset, is: syscall.ECONNRESET}
+		}
+		return ended{cause: wire.CauseReset}
+	case "gzip cut":
+		return ended{cause: wire.CauseReset, is: io.ErrUnexpectedEOF}
+	case "silence":
+		return ended{cause: wire.CauseIdle, clock: provider.ClockBytes}
+	case "pings":
+		return ended{cause: wire.CauseStalled, clock: provider.ClockContent}
+	case "long line":
+		return ended{cause: wire.CauseLimit}
+	case "error":
+		if place == "mid event" { // it breaks the event that it stands in
+			return ended{cause: wire.CauseProtocol}
+		}
+		return ended{cause: wire.CauseVendor, class: wire.ClassOverloaded}
+	case "page", "garbage":
+		if sse && place != "after headers" { // lines that are no field, or an event without its end, and then no more
+			return ended{cause: wire.CauseTruncated}
+		}
+		return ended{cause: wire.CauseProtocol}
+	}
+	panic("no such fault: " + fault)
+}
+
+// matrixCell is one cell and the client that looks at it.
+type matrixCell struct {
+	name    string
+	codec   *matrixCodec
+	spoiled *spoiled
+	want    ended
+	place   string
+	framing wire.Framing
+	count   *counting
+	client  *provider.Client
+}
+
+// matrix makes all cells.
+func matrix(t *testing.T, m *matrixServer, attempts int) []*matrixCell {
+	addr1 := m.http1(t)
+	addr2, client2 := m.http2(t)
+	var cells []*matrixCell
+	for c := range matrixCodecs {
+		for _, place := range matrixPlaces {
+			for _, fault := range matrixFaults {
+				for _, framing := range framings {
+					for _, proto := range protos {
+						x := &matrixCell{codec: &matrixCodecs[c], place: place, framing: framing, want: matrixWant(place, fault, framing, proto)}
+						x.name = fmt.Sprintf("%s, %s, %s, %s, %s", x.codec.name, framing, proto, place, fault)
+						x.spoiled = x.codec.spoil(place, fault, framing)
+						x.spoiled.once = attempts > 1
+						m.add(x.name, x.spoiled)
+						// Each cell has connections of its own, since some break them.
+						tr := http.DefaultTransport.(*http.Transport).Clone()
+						base := addr1
+						if proto == "HTTP/2" {
+							tr, base = client2.Transport.(*http.Transport).Clone(), addr2
+						}
+						tr.MaxResponseHeaderBytes = 64 << 10
+						x.count = &counting{RoundTripper: tr}
+						t.Cleanup(tr.CloseIdleConnections)
+						x.client = newClient(t, base, func(cfg *provider.Config) {
+							cfg.Codec = x.codec.codec
+							cfg.HTTP = &http.Client{Transport: x.count}
+							cfg.Header = []wire.Header{{Name: "X-Cell", Value: x.name}}
+							cfg.Stream = &stream.Options{MaxBlockBytes: 64 << 10}
+							cfg.Clocks = provider.Clocks{Connect: 20 * time.Second, Head: time.Second, Bytes: time.Second, Content: 1500 * time.Millisecond}
+							cfg.Retry = &retry.Policy{MaxAttempts: attempts, BaseDelay: 100 * time.Millisecond, Rand: func() float64 { return 1 }}
+						})
+						cells = append(cells, x)
+					}
+				}
+			}
+		}
+	}
+	if want := len(matrixCodecs) * 5 * 9 * 2 * 2; len(cells) != want {
+		t.Fatalf("%d cells, want %d", len(cells), want)
+	}
+	return cells
+}
+
+// each looks at all cells, many at once, and then at what is left of them.
+func each(t *testing.T, cells []*matrixCell, look func(t *testing.T, x *matrixCell)) {
+	before := runtime.NumGoroutine()
+	var wg sync.WaitGroup
+	gate := make(chan struct{}, 64)
+	for _, x := range cells {
+		wg.Add(1)
+		gate <- struct{}{}
+		go func() {
+			defer wg.Done()
+			defer func() { <-gate }()
+			look(t, x)
+			if x.count.open.Load() != 0 {
+				t.Errorf("%s: a body is open", x.name)
+			}
+		}()
+	}
+	wg.Wait()
+	within(t, 5*time.Second, "the goroutines are gone", func() bool {
+		for _, x := range cells { // of HTTP/2, a connection is idle a little after its stream
+			x.count.RoundTripper.(*http.Transport).CloseIdleConnections()
+		}
+		return runtime.NumGoroutine() <= before
+	})
+}
+
+// collected is a stream that was read to its end, with all that must hold for it.
+func (x *matrixCell) collected(t *testing.T) result {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var res result
+	var last error
+	for ev, err := range x.client.Stream(ctx, &wire.Request{Model: "m1", MaxTokens: 9, Messages: []wire.Message{wire.UserText("q")}}) {
+		if last != nil {
+			t.Errorf("%s: an event after the error", x.name)
+		}
+		res.events = append(res.events, ev)
+		res.text += ev.Text()
+		last = err
+	}
+	if err := wire.CheckEvents(res.events); err != nil {
+		t.Errorf("%s: %v", x.name, err)
+	}
+	if last != nil {
+		res.err = wire.AsError(last, "")
+		if strings.Contains(fmt.Sprintf("%v %+v", last, res.events), "MARKED") {
+			t.Errorf("%s: the key shows", x.name)
+		}
+	}
+	return res
+}
+
+// check holds a result against what the cell is to be.
+func (x *matrixCell) check(t *testing.T, res result) {
+	cause := wire.CauseFinished
+	if res.err != nil {
+		cause = res.err.Cause
+	}
+	w := x.want
+	switch {
+	case cause != w.cause:
+		t.Errorf("%s: cause %s, want %s: %v", x.name, cause, w.cause, res.err)
+		return
+	case res.err != nil && res.err.Class != w.class:
+		t.Errorf("%s: class %q, want %q", x.name, res.err.Class, w.class)
+	case w.is != nil && !errors.Is(res.err, w.is):
+		t.Errorf("%s: no %v in %v", x.name, w.is, res.err)
+	}
+	var timeout *provider.TimeoutError
+	if (res.err != nil && errors.As(res.err, &timeout)) != (w.clock != "") || timeout != nil && timeout.Clock != w.clock {
+		t.Errorf("%s: clock %v, want %q", x.name, timeout, w.clock)
+	}
+	text := ""
+	if x.delivers() || cause == wire.CauseFinished {
+		text = "hi"
+	}
+	if res.text != text {
+		t.Errorf("%s: text %q, want %q", x.name, res.text, text)
+	}
+	partial := false
+	for _, ev := range res.events {
+		partial = partial || ev.Kind == wire.EventPartEnd && ev.Data != nil && ev.Data.Partial
+	}
+	if partial != (text != "" && cause != wire.CauseFinished) {
+		t.Errorf("%s: a part was cut off: %v", x.name, partial)
+	}
+}
+
+// delivers reports whether a part of the answer comes before the fault.
+func (x *matrixCell) delivers() bool {
+	return x.framing == wire.FramingSSE && x.place != "before headers" && x.place != "after headers"
+}
+
+// TestMatrix: every fault, in every place, of every codec, in both framings of an
+// answer and both versions of HTTP, over real connections.
+func TestMatrix(t *testing.T) {
+	m := newMatrixServer(t)
+	each(t, matrix(t, m, 1), func(t *testing.T, x *matrixCell) {
+		x.check(t, x.collected(t))
+		if n := m.count(x.name); n != 1 {
+			t.Errorf("%s: %d requests", x.name, n)
+		}
+	})
+}
+
+// TestMatrixAgain: the same with a second attempt, which is made if and only if
+// nothing was seen of the first one and another may help, and then brings the
+// answer once.
+func TestMatrixAgain(t *testing.T) {
+	m := newMatrixServer(t)
+	each(t, matrix(t, m, 2), func(t *testing.T, x *matrixCell) {
+		res := x.collected(t)
+		again := !x.delivers()
+		switch x.want.cause {
+		case wire.CauseFinished, wire.CauseProtocol, wire.CauseLimit:
+			again = false
+		}
+		if n := m.count(x.name); n != map[bool]int{false: 1, true: 2}[again] {
+			t.Errorf("%s: %d requests, again %v: %v", x.name, n, again, res.err)
+			return
+		}
+		if !again {
+			x.check(t, res)
+			return
+		}
+		starts, retried := 0, 0
+		for _, ev := range res.events {
+			switch {
+			case ev.Kind == wire.EventStart:
+				starts++
+			case ev.Kind == wire.EventNote && ev.Note.Code == wire.NoteRetried:
+				if retried++; starts > 0 {
+					t.Errorf("%s: the note comes after the start", x.name)
+				}
+			}
+		}
+		if res.err != nil || res.text != "hi" || starts != 1 || retried != 1 {
+			t.Errorf("%s: %d starts, %d notes, text %q, %v", x.name, starts, retried, res.text, res.err)
+		}
+	})
+}
