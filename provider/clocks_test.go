@@ -118,11 +118,11 @@ func TestClocks(t *testing.T) {
 			c.GetConn("h:1")
 		}), wire.CauseConnect, provider.ClockConnect, 11 * time.Second},
 
-		{"bytes, default", provider.Clocks{}, pacedBody(false, step{time.Second, sse(hi)}), wire.CauseIdle, provider.ClockBytes, 5*time.Minute + time.Second},
+		{"F102 bytes, default", provider.Clocks{}, pacedBody(false, step{time.Second, sse(hi)}), wire.CauseIdle, provider.ClockBytes, 5*time.Minute + time.Second},
 		{"bytes", provider.Clocks{Bytes: time.Second}, pacedBody(false, step{0, sse(hi)}), wire.CauseIdle, provider.ClockBytes, time.Second},
 		{"bytes, within an event", provider.Clocks{Bytes: time.Second}, pacedBody(false, step{0, sse(hi) + "dat"}), wire.CauseIdle, provider.ClockBytes, time.Second},
 		{"bytes, off", provider.Clocks{Bytes: -1}, pacedBody(false, step{0, sse(hi)}), wire.CauseStalled, provider.ClockContent, 10 * time.Minute},
-		{"any byte counts", provider.Clocks{Bytes: 100 * time.Millisecond}, pacedBody(true, append(append([]step{{0, sse(hi)}}, every(50*time.Millisecond, ":", 10)...), step{50 * time.Millisecond, "\n" + sse(stop)})...), "", "", never},
+		{"F102 any byte counts", provider.Clocks{Bytes: 100 * time.Millisecond}, pacedBody(true, append(append([]step{{0, sse(hi)}}, every(50*time.Millisecond, ":", 10)...), step{50 * time.Millisecond, "\n" + sse(stop)})...), "", "", never},
 		{"just in time", provider.Clocks{Bytes: time.Second}, pacedBody(true, step{999 * time.Millisecond, sse(hi)}, step{999 * time.Millisecond, sse(stop)}), "", "", never},
 
 		{"content, default", provider.Clocks{}, pacedBody(false, every(59*time.Second, comment, 100)...), wire.CauseStalled, provider.ClockContent, 10 * time.Minute},

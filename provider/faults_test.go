@@ -262,15 +262,22 @@ func TestFaults(t *testing.T) {
 					return nil, errors.New("enough")
 				})}
 			})
-			read(t, c, limited(t), text("q"))
+			res := read(t, c, limited(t), text("q"))
 			if sent != "sk-1" {
 				t.Errorf("%q was sent as %q", k, sent)
+			}
+			if n := res.events[0].Note; n == nil || n.Code != wire.NoteRepaired || n.Path != "api_key" || strings.Contains(n.Detail, "sk-1") {
+				t.Errorf("%q: no note, but %+v", k, res.events[0])
 			}
 		}
 		for _, k := range []string{"MARKED\n1", "MARKED\x00", "a\x7fMARKED"} {
 			k += "x"
 			_, err := provider.New(provider.Config{Codec: toy{}, BaseURL: "https://h.example", APIKey: k, KeyHint: "H_API_KEY"})
 			wantError(t, wire.AsError(err, ""), wire.CauseConfig, "APIKey", "H_API_KEY", "control character")
+		}
+		for _, k := range []string{"MARKED two", "MARKED\u200b1", "\ufeffMARKED", "MARKED\u00e9"} {
+			_, err := provider.New(provider.Config{Codec: toy{}, BaseURL: "https://h.example", APIKey: k, KeyHint: "H_API_KEY"})
+			wantError(t, wire.AsError(err, ""), wire.CauseConfig, "APIKey", "H_API_KEY", "blank")
 		}
 		c := newClient(t, "https://h.example", unreachable(t), func(cfg *provider.Config) { cfg.APIKey = "   " })
 		wantError(t, read(t, c, limited(t), text("q")).err, wire.CauseConfig, "no API key")

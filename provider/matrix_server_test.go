@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -30,10 +31,11 @@ type spoiled struct {
 	once         bool   // only the first attempt is spoiled
 }
 
-// page and garbage are what does not belong into an answer.
-const (
-	page    = "<!doctype html><title>Sign in</title>\n"
-	garbage = "\x00\x01\xfe\xff\x80 no answer\n"
+// page and garbage are what does not belong into an answer. Like the vendors'
+// errors they repeat the key, in two forms.
+var (
+	page    = "<!doctype html><title>Sign in, " + key + "</title>\n"
+	garbage = "\x00\x01\xfe\xff\x80 no answer " + base64.StdEncoding.EncodeToString([]byte(key)) + "\n"
 )
 
 // longLine is a line over the limit of the client.
@@ -132,7 +134,7 @@ func (m *matrixServer) serve1(c *net.TCPConn) {
 	io.Copy(io.Discard, req.Body)
 	s, spoil := m.next(req.Header.Get("X-Cell"))
 	head := func(status, contentType, more string) {
-		fmt.Fprintf(c, "HTTP/1.1 %s\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n%s\r\n", status, contentType, more)
+		fmt.Fprintf(c, "HTTP/1.1 %s\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\nConnection: close\r\nX-Echo: %s\r\nRequest-Id: %s\r\n%s\r\n", status, contentType, key, key, more)
 	}
 	chunk := func(b string) error {
 		if b == "" {
@@ -239,6 +241,8 @@ func (m *matrixServer) serve2(w http.ResponseWriter, req *http.Request) {
 	}
 	head := func(status int, contentType string) {
 		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("X-Echo", key)
+		w.Header().Set("Request-Id", key)
 		w.WriteHeader(status)
 		http.NewResponseController(w).Flush()
 	}
