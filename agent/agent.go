@@ -91,7 +91,7 @@ type Agent struct {
 // Nothing happens before the sequence is ranged over, and each range is a run of
 // its own. A conversation takes one run at a time; what others add meanwhile is
 // sent with the next request. Each tool runs in a goroutine. One that is still
-// running [ToolGrace] after ctx was cancelled is left behind, and its goroutine
+// running [ToolGrace] after ctx was cancelled or the loop left is left behind, and its goroutine
 // ends when the tool returns: a tool that ignores its context is at fault. What
 // it returns then becomes a notice.
 func (a *Agent) Run(ctx context.Context, c *Conversation, input ...wire.Part) iter.Seq2[Event, error] {
@@ -103,7 +103,7 @@ func (a *Agent) Run(ctx context.Context, c *Conversation, input ...wire.Part) it
 			ctx, stop = context.WithTimeoutCause(ctx, a.MaxTime, ErrTimeLimit)
 			defer stop()
 		}
-		r := run{agent: a, ctx: ctx, yield: yield, conv: c, limit: a.MaxTurns}
+		r := run{agent: a, ctx: ctx, cancel: cancel, yield: yield, conv: c, limit: a.MaxTurns}
 		if r.limit <= 0 {
 			r.limit = DefaultMaxTurns
 		}
@@ -123,6 +123,7 @@ var errLeft = errors.New("the loop was left")
 type run struct {
 	agent   *Agent
 	ctx     context.Context
+	cancel  context.CancelFunc
 	yield   func(Event, error) bool
 	conv    *Conversation
 	tools   []wire.Tool // what the model is told

@@ -506,7 +506,7 @@ func TestCancelEverywhere(t *testing.T) {
 				var inner context.Context
 				ran := 0
 				get := agent.Func("get", "", "", func(ctx context.Context, in string) (string, error) { ran++; inner = ctx; return in, nil })
-				a := &agent.Agent{Model: s, Tools: []agent.Tool{get}}
+				a := &agent.Agent{Model: s, Tools: []agent.Tool{get}, MaxParallel: 1}
 				reason := errors.New("ctrl-c")
 				p := play(t, ctx, a, hello, func(i int, ev *agent.Event) bool {
 					if i != n {

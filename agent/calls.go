@@ -42,7 +42,7 @@ func (d *display) get() string {
 
 // answer runs the calls of m that can run, as many at once as may, and adds the
 // result of each. It does so too when the run is cancelled meanwhile.
-func (r *run) answer(m *wire.Message) (err error) {
+func (r *run) answer(m *wire.Message) error {
 	var jobs []*job
 	for i := range m.Parts {
 		if isCall(m.Parts[i]) {
@@ -60,19 +60,16 @@ func (r *run) answer(m *wire.Message) (err error) {
 		}
 	}
 	done := make(chan *job, len(jobs)) // so that nobody waits to be heard
-	running := 0
+	running, whole := 0, false
 	defer func() {
-		if err == nil {
+		if whole {
 			return
 		}
-		r.conv.Settle("")
-		if running > 0 { // what they return is kept as notices
-			go func(n int) {
-				for range n {
-					r.record(<-done)
-				}
-			}(running)
+		r.cancel() // the caller has left: the tools end, each within its time of grace
+		for ; running > 0; running-- {
+			r.record(<-done)
 		}
+		r.conv.Settle("")
 	}()
 	for next := 0; next < len(jobs) || running > 0; {
 		if next == len(jobs) || running == parallel {
@@ -109,6 +106,7 @@ func (r *run) answer(m *wire.Message) (err error) {
 			done <- j
 		}()
 	}
+	whole = true
 	var results []wire.Part
 	for _, j := range jobs {
 		results = append(results, j.result)

@@ -113,7 +113,10 @@ func (e Entry) with(key, value string) Entry {
 	return e
 }
 
-// blank reports whether a text says nothing to anybody.
-func blank(p *wire.Part) bool {
+// hollow reports whether a part is a text without anything in it.
+func hollow(p wire.Part) bool { return p.Kind == wire.PartText && p.Vendor == "" && p.Text == "" }
+
+// blank reports whether a part is a text that says nothing to anybody.
+func blank(p wire.Part) bool {
 	return p.Kind == wire.PartText && p.Vendor == "" && strings.TrimSpace(p.Text) == ""
 }

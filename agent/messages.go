@@ -2,6 +2,7 @@ package agent
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/handwire/handwire/wire"
 )
@@ -27,7 +28,6 @@ func (s Snapshot) Messages() ([]wire.Message, []wire.Note) {
 		notes = append(notes, wire.Note{Code: wire.NoteDropped, Path: "entries[" + e.ID + "]", Detail: detail})
 	}
 	var ms []wire.Message
-	merged := false // the parts of the last message are a copy
 	begun := false
 	for _, e := range s.All() {
 		switch {
@@ -48,28 +48,52 @@ func (s Snapshot) Messages() ([]wire.Message, []wire.Note) {
 				if m = textOnly(m); len(m.Parts) < whole {
 					note(&e, "of an answer that was cut off only the text is sent")
 				}
+			} else if slices.ContainsFunc(m.Parts, hollow) {
+				m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), hollow)
 			}
 		case RoleUser, RoleSystem:
-			begun = begun || e.Role == RoleUser
-			if slices.ContainsFunc(m.Parts, func(p wire.Part) bool { return blank(&p) }) {
-				m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p wire.Part) bool { return blank(&p) })
+			if slices.ContainsFunc(m.Parts, blank) {
+				m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), blank)
 			}
 			if len(m.Parts) == 0 {
 				note(&e, "there is nothing in it")
 				continue
 			}
-			if n := len(ms); n > 0 && e.Role == RoleUser && ms[n-1].Role == wire.RoleUser && mergeable(&ms[n-1], &m) {
-				if !merged {
-					ms[n-1].Parts = slices.Clone(ms[n-1].Parts)
-				}
-				ms[n-1].Parts = append(ms[n-1].Parts, m.Parts...)
-				merged = true
-				continue
-			}
+			begun = begun || e.Role == RoleUser
 		}
-		ms, merged = append(ms, m), false
+		ms = append(ms, m)
 	}
-	return sendable(ms, &notes), notes
+	return merged(sendable(ms, &notes), &notes), notes
+}
+
+// merged returns messages of which no two neighbours are the user's. A system
+// message may stand between two, and then follows them both, since no protocol
+// takes one before what the user says.
+func merged(ms []wire.Message, notes *[]wire.Note) []wire.Message {
+	out := ms[:0]
+	own := false // the parts of the last message of the user's are a copy
+	last := -1   // where that is, if nothing but system messages follows it
+	for _, m := range ms {
+		switch {
+		case m.Role == wire.RoleUser && last >= 0 && mergeable(&out[last], &m):
+			if last < len(out)-1 {
+				*notes = append(*notes, wire.Note{Code: wire.NoteConverted, Path: "messages[" + strconv.Itoa(len(out)) + "]",
+					Detail: "what the user says stands before an instruction that came between"})
+			}
+			u := &out[last]
+			if !own {
+				u.Parts, own = slices.Clone(u.Parts), true
+			}
+			u.Parts = append(u.Parts, m.Parts...)
+			continue
+		case m.Role == wire.RoleUser:
+			last, own = len(out), false
+		case m.Role != wire.RoleSystem:
+			last = -1
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 // mergeable reports whether two messages of the user's say nothing as a whole that

@@ -210,7 +210,9 @@ func play(t *testing.T, ctx context.Context, a *agent.Agent, history []wire.Mess
 		}
 		for i := 1; i < len(s.requests); i++ {
 			a, b := s.requests[i-1], s.requests[i]
-			if len(b.Messages) < len(a.Messages) || !reflect.DeepEqual(a.Messages, b.Messages[:len(a.Messages)]) {
+			n := len(a.Messages) - 1 // to which the user may add, where the answer has nothing to send
+			if len(b.Messages) <= n || !reflect.DeepEqual(a.Messages[:n], b.Messages[:n]) || len(b.Messages[n].Parts) < len(a.Messages[n].Parts) ||
+				!reflect.DeepEqual(a.Messages[n].Parts, b.Messages[n].Parts[:len(a.Messages[n].Parts)]) {
 				t.Errorf("request %d does not begin with request %d", i, i-1)
 			}
 			if !reflect.DeepEqual(a.Tools, b.Tools) || !reflect.DeepEqual(a.System, b.System) {

@@ -14,14 +14,20 @@ import (
 //     without their vendor data; those without visible text are left out. A
 //     message did not finish if its Ending says so, or if it has no Ending and
 //     a part of it is partial.
+//
 //   - A call that was cut off, in a message that did finish, is left out, because
 //     no protocol can send it. So is an assistant message without parts.
+//
 //   - The results of the calls of a message stand in one message of role tool
 //     directly after it, in the order of the calls. A result whose call is not
 //     in the message directly before, and a second result of one call, are
 //     left out.
+//
 //   - A call without a result gets an error result that says why it was not
 //     run, or that no result was recorded.
+//
+//   - A call whose id an earlier call has gets another one, and its result with
+//     it.
 //
 // Everything else stays as it is. What a message becomes depends on nothing that
 // comes after its results, so a history that grows by whole turns gives a result
@@ -71,7 +77,41 @@ func sendable(history []wire.Message, notes *[]wire.Note) []wire.Message {
 			out = append(out, m)
 		}
 	}
+	unlike(out, notes)
 	return out
+}
+
+// unlike gives calls an id of their own whose id was another one's before, and
+// their results with them: some vendors count anew in each answer, and others take
+// no id twice. The new one depends on nothing but what stands before.
+func unlike(ms []wire.Message, notes *[]wire.Note) {
+	seen := map[string]bool{}
+	for i := range ms {
+		m := &ms[i]
+		if m.Role != wire.RoleAssistant {
+			continue
+		}
+		calls, own := 0, false
+		for j := range m.Parts {
+			if !isCall(m.Parts[j]) {
+				continue
+			}
+			id := m.Parts[j].ID
+			for n := 2; id != "" && seen[id]; n++ {
+				id = m.Parts[j].ID + "_" + strconv.Itoa(n)
+			}
+			seen[id] = true
+			if id != m.Parts[j].ID && i+1 < len(ms) && calls < len(ms[i+1].Parts) {
+				*notes = append(*notes, wire.Note{Code: wire.NoteRenamed, Path: "messages[" + strconv.Itoa(i) + "].parts[" + strconv.Itoa(j) + "]",
+					Detail: "the id " + strconv.Quote(m.Parts[j].ID) + " was that of an earlier call"})
+				if !own {
+					m.Parts, ms[i+1].Parts, own = slices.Clone(m.Parts), slices.Clone(ms[i+1].Parts), true
+				}
+				m.Parts[j].ID, ms[i+1].Parts[calls].ID = id, id
+			}
+			calls++
+		}
+	}
 }
 
 func unfinished(m *wire.Message) bool {
