@@ -199,11 +199,7 @@ func play(t *testing.T, ctx context.Context, a *agent.Agent, history []wire.Mess
 	if err := checkHistory(agent.Sendable(p.history)); err != nil {
 		t.Errorf("history: %v", err)
 	}
-	if messages, _ := conv.Snapshot().Messages(); true {
-		if err := checkHistory(messages); err != nil {
-			t.Errorf("conversation: %v", err)
-		}
-	}
+	sendable(t, conv)
 	if s, ok := a.Model.(*script); ok {
 		if s.open != 0 {
 			t.Errorf("%d streams were not released", s.open)

@@ -26,8 +26,8 @@ import (
 //   - A call without a result gets an error result that says why it was not
 //     run, or that no result was recorded.
 //
-//   - A call whose id an earlier call has gets another one, and its result with
-//     it.
+//   - A call that has no id, or the id of an earlier call, gets one of its own,
+//     and its result with it.
 //
 // Everything else stays as it is. What a message becomes depends on nothing that
 // comes after its results, so a history that grows by whole turns gives a result
@@ -96,14 +96,17 @@ func unlike(ms []wire.Message, notes *[]wire.Note) {
 			if !isCall(m.Parts[j]) {
 				continue
 			}
-			id := m.Parts[j].ID
-			for n := 2; id != "" && seen[id]; n++ {
-				id = m.Parts[j].ID + "_" + strconv.Itoa(n)
+			id, base, n := m.Parts[j].ID, m.Parts[j].ID, 2
+			if id == "" {
+				id, base = "call_1", "call"
+			}
+			for ; seen[id]; n++ {
+				id = base + "_" + strconv.Itoa(n)
 			}
 			seen[id] = true
 			if id != m.Parts[j].ID && i+1 < len(ms) && calls < len(ms[i+1].Parts) {
 				*notes = append(*notes, wire.Note{Code: wire.NoteRenamed, Path: "messages[" + strconv.Itoa(i) + "].parts[" + strconv.Itoa(j) + "]",
-					Detail: "the id " + strconv.Quote(m.Parts[j].ID) + " was that of an earlier call"})
+					Detail: "the id " + strconv.Quote(m.Parts[j].ID) + " is none, or an earlier call's"})
 				if !own {
 					m.Parts, ms[i+1].Parts, own = slices.Clone(m.Parts), slices.Clone(ms[i+1].Parts), true
 				}
