@@ -1,36 +1,45 @@
-// Package agent runs tools for a model: it sends a conversation, reads the
-// answer as it arrives, runs the tools that the model calls, sends their
-// results, and goes on until the model is done.
+// Package agent holds conversations, and runs tools for a model: it sends what was
+// said, reads the answer as it arrives, runs the tools that the model calls, sends
+// their results, and goes on until the model is done.
 //
-// # The loop
-//
-// An [Agent] holds a [Model], the settings of its requests and the tools.
-// [Agent.Run] takes a history and yields an [Event] for each thing that
-// happens. It keeps no conversation: a caller who wants one appends the Message
-// of every event of kind [EventMessage] to the history, and passes that history
-// to the next Run.
-//
-//	for ev, err := range a.Run(ctx, history) {
-//		fmt.Print(ev.Text())
-//		if ev.Message != nil {
-//			history = append(history, *ev.Message)
-//		}
+//	var c agent.Conversation
+//	a := agent.Agent{Model: client, Tools: tools}
+//	for ev, err := range a.Run(ctx, &c, wire.TextPart("Weather in Oslo?")) {
 //		if err != nil {
-//			return history, err
+//			return err
 //		}
+//		fmt.Print(ev.Text())
 //	}
 //
-// What the caller appended is at every moment a history that can be sent, if the
-// history before it was: see [Sendable], which Run applies before each request.
+// Another turn is another Run with the same conversation. Another vendor or model
+// is another Model: nothing of the conversation changes, and what only its writer
+// can read stays behind, with notes.
+//
+// # Conversations
+//
+// A [Conversation] is a list of entries, each with an id, a status, and what a
+// vendor said about it. Any number of goroutines may use one. A stream appends to
+// the entry of its id; a user interface takes a [Snapshot], which costs the same
+// however long the conversation is, and waits for the next change with
+// [Conversation.Wait]. [Conversation.Fork] begins another one with the same past.
+// [OpenSession] keeps one in a file, which a crash at any byte leaves readable.
+//
+// [Snapshot.Messages] makes of the entries what can be sent, at every moment: no
+// call without its result, no result without its call, no answer that failed, and
+// of one that was cut off only the text. What it made of the past it makes again,
+// so that a vendor's cache of the beginning of a request holds. A program that
+// brings its own loop needs no more of this package than that and
+// [Conversation.Record].
 //
 // # Which calls run
 //
 // A call runs if [wire.Message.ExecutableCalls] returns it, there is a tool of
-// its name, and the run is not cancelled. Calls run one after the other, in the
-// model's order. Every call of a message that finished with tool_call or stop
-// gets exactly one result, in that order, in one message of role tool. A call
-// that cannot run gets an error result that tells the model why; so does one
-// whose tool fails, panics or returns what cannot be sent.
+// its name, its arguments have the members and types that the tool's schema
+// demands, the hook lets it, and the run is not cancelled. Tools run at once, up to
+// [Agent.MaxParallel], and every call of a message that finished with tool_call or
+// stop gets exactly one result. A call that cannot run gets an error result that
+// tells the model why; so does one whose tool fails, panics, takes too long or
+// returns what cannot be sent. A result that is too long loses its middle.
 //
 // # Finish reasons
 //
@@ -43,15 +52,15 @@
 //
 // Cancelling the context ends a run at every point: no other call of the model
 // or a tool begins, the run waits for the stream that is open, as long as the
-// model takes to end it, and for the tool that is running, as long as [ToolGrace].
-// The history stays valid: the part of a message that had arrived comes as a
-// message whose Ending says that it was cancelled, and calls without a result get
-// an error result. Leaving the range loop stops everything as well, but then
-// nothing more is yielded.
+// model takes to end it, and for the tools that are running, as long as
+// [ToolGrace]. The part of an answer that had arrived is an entry with the status
+// cancelled, and calls without a result get an error result, as entries of their
+// own; a real result that comes later is a notice. Leaving the range loop does the
+// same, but then nothing more is yielded.
 //
 // # Limits
 //
-// A run makes at most [Agent.MaxTurns] calls of the model. The size of results,
-// the number of tokens and the time are not limited here: use the context for
-// the time, and let tools limit what they return.
+// A run makes at most [Agent.MaxTurns] calls of the model, and ends at the limits
+// of calls of tools, tokens and time that [Agent] has, each with an error of its
+// own. [Hooks.BeforeRequest] may replace the messages of a request by fewer.
 package agent
