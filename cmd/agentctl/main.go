@@ -67,10 +67,13 @@ exit codes:
 func main() {
 	// A closed pipe shows as an error of the write that meets it.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)       // a second signal ends what hangs in a write
 	configDir, _ := os.UserConfigDir() // where there is none, there is no file
-	p := program{configDir: configDir, args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, dir: "."}
+	interrupts := make(chan os.Signal, 8)
+	signal.Notify(interrupts, os.Interrupt)
+	p := program{configDir: configDir, args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, dir: ".",
+		talks: isTerminal(os.Stdin), interrupts: interrupts}
 	code := p.main(ctx)
 	stop()
 	os.Exit(code)
@@ -86,12 +89,35 @@ type program struct {
 	dir    string // what the tools see
 
 	configDir string // the user's folder of configuration files, "" if there is none
+
+	talks      bool             // somebody sits at stdin
+	interrupts <-chan os.Signal // Ctrl-C
+}
+
+// interruptible returns a context that the first Ctrl-C cancels; the second then
+// ends the program as it ends every other.
+func (p *program) interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-p.interrupts:
+			signal.Reset(os.Interrupt)
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 func (p *program) main(ctx context.Context) int {
 	verb := ""
 	if len(p.args) > 0 {
 		verb, p.args = p.args[0], p.args[1:]
+	}
+	if verb != "run" { // which looks at Ctrl-C itself
+		var stop context.CancelFunc
+		ctx, stop = p.interruptible(ctx)
+		defer stop()
 	}
 	var err error
 	switch verb {

@@ -23,7 +23,8 @@ const runUsage = `usage: agentctl run [flags] "task"
 
 Runs an agent that can read the files of this folder. Its answer goes to stdout
 as it arrives; what the tools do, notes and usage go to stderr. Without a task,
-and where stdin is no terminal, stdin is the task.
+stdin is the task, and a terminal a conversation: each line is a turn, Ctrl-C ends
+the answer that is coming, twice the program, and so does Ctrl-D.
 
 `
 
@@ -41,6 +42,7 @@ func (p *program) run(ctx context.Context) error {
 	asJSON := fs.Bool("json", false, "")
 	maxTurns := fs.Int("max-turns", 0, "")
 	maxTokens := fs.Int("max-tokens", 0, "")
+	session := fs.String("session", "", "")
 	retries := fs.Int("retries", retry.DefaultMaxAttempts-1, "")
 	fs.Usage = func() {
 		fmt.Fprintf(fs.Output(), runUsage+"flags:\n"+protocolHelp+modelHelp+`  --api-key-env NAME   the environment variable that holds the key
@@ -48,6 +50,8 @@ func (p *program) run(ctx context.Context) error {
   --max-tokens N       how much it may write in a turn
   --retries N          how often a request is sent again of whose answer nothing
                        was seen yet (%d)
+  --session FILE       keep the conversation in a file, and go on from what it
+                       holds
   --json               the agent's events as JSON lines, and nothing else on stdout
 `, protocolNames(), agent.DefaultMaxTurns, retry.DefaultMaxAttempts-1)
 	}
@@ -63,9 +67,17 @@ func (p *program) run(ctx context.Context) error {
 	if small || *retries < 0 {
 		return usageError("--max-turns and --max-tokens take a number from 1, --retries one from 0")
 	}
-	task, err := p.task(ctx, args)
-	if err != nil {
-		return err
+	talk := p.talks && len(args) == 0
+	if !talk {
+		var stop context.CancelFunc
+		ctx, stop = p.interruptible(ctx)
+		defer stop()
+	}
+	task := ""
+	if !talk {
+		if task, err = p.task(ctx, args); err != nil {
+			return err
+		}
 	}
 	c, pre, named, err := p.choose(v)
 	if err != nil {
@@ -88,8 +100,21 @@ func (p *program) run(ctx context.Context) error {
 		Tools:    fstool.All(root),
 		MaxTurns: *maxTurns,
 	}
-	var conversation agent.Conversation
-	err = p.show(a.Run(ctx, &conversation, wire.TextPart(task)), *asJSON)
+	conversation, err := p.openSession(*session)
+	if err != nil {
+		return err
+	}
+	if talk {
+		err = p.talk(ctx, &a, conversation, *asJSON)
+	} else {
+		err = p.show(a.Run(ctx, conversation, wire.TextPart(task)), *asJSON)
+	}
+	if e := conversation.Close(); e != nil {
+		fmt.Fprintln(p.stderr, "agentctl: "+visible(e.Error()))
+		if err == nil {
+			return usageError("")
+		}
+	}
 	if errors.Is(err, provider.ErrNoKey) {
 		if p.getenv(pre.KeyVariable) != "" {
 			return usageError("the key in " + pre.KeyVariable + " is not sent to " + hostOf(c.BaseURL) +
@@ -114,7 +139,7 @@ func (p *program) task(ctx context.Context, args []string) (string, error) {
 	}
 	if f, ok := p.stdin.(*os.File); ok {
 		if st, err := f.Stat(); err != nil || st.Mode()&os.ModeCharDevice != 0 {
-			return "", usageError(missing)
+			return "", usageError(missing) // it is no terminal, and nothing can be read from it
 		}
 	}
 	const most = 1 << 20
@@ -267,14 +292,18 @@ func resultBytes(p *wire.Part) (n int) {
 	return n
 }
 
-// isTerminal reports whether w may be a terminal.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether f, a reader or writer, may be a terminal.
+func isTerminal(f any) bool {
+	file, ok := f.(*os.File)
 	if !ok {
 		return false
 	}
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0
+	st, err := file.Stat()
+	if err != nil || st.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(st, null)
 }
 
 // oneLine makes a short line of text for a terminal.
