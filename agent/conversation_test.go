@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -478,6 +479,7 @@ func TestValidAtEveryMoment(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		c := &agent.Conversation{}
 		var open []string
+		var stable []wire.Message // up to an answer that is over, with its results
 		for range 40 {
 			switch rnd.IntN(12) {
 			case 0, 1:
@@ -526,11 +528,18 @@ func TestValidAtEveryMoment(t *testing.T) {
 					c, open = loaded, nil
 				}
 			}
-			messages, _ := c.Snapshot().Messages()
+			messages, notes := c.Snapshot().Messages()
 			if err := checkHistory(messages); err != nil {
 				t.Error(err)
 			}
 			sendable(t, c)
+			if len(messages) < len(stable) || len(stable) > 0 && !cmp.Equal(stable, messages[:len(stable)], countsAlike) {
+				t.Errorf("the past was %s", brief(stable))
+			}
+			waits := slices.ContainsFunc(notes, func(n wire.Note) bool { return n.Code == wire.NoteInserted })
+			if n := len(messages); n > 0 && messages[n-1].Role != wire.RoleUser && !waits && len(open) == 0 {
+				stable = messages
+			}
 			if t.Failed() {
 				t.Fatalf("seed %d: %s", seed, brief(messages))
 			}

@@ -61,8 +61,8 @@ func TestReadmePrograms(t *testing.T) {
 		t.Skip("runs go vet")
 	}
 	list := blocks(readme(t), "go")
-	if len(list) != 2 {
-		t.Fatalf("%d go blocks, not 2", len(list))
+	if len(list) != 3 {
+		t.Fatalf("%d go blocks, not 3", len(list))
 	}
 	programs := map[string]string{
 		"whole": list[0],
@@ -81,6 +81,23 @@ func main() { fmt.Println(run(context.Background(), nil)) }
 
 func run(ctx context.Context, client *provider.Client) error {
 ` + list[1] + `	return nil
+}
+`,
+		"another vendor": `package main
+
+import (
+	"os"
+
+	"github.com/handwire/handwire/agent"
+	"github.com/handwire/handwire/provider/preset"
+)
+
+func main() {
+	var a agent.Agent
+	var err error
+` + list[2] + `	if err != nil {
+		panic(err)
+	}
 }
 `,
 	}
