@@ -250,6 +250,9 @@ func (r *run) prepare() *wire.Error {
 func (r *run) request() (*wire.Request, error) {
 	s := r.conv.Snapshot()
 	messages, notes := s.Messages()
+	if err := r.conv.Err(); err != nil {
+		notes = append(notes, wire.Note{Code: wire.NoteOdd, Path: "session", Detail: err.Error()})
+	}
 	for i := range notes {
 		if r.told[notes[i]] {
 			continue
@@ -314,7 +317,7 @@ func (r *run) ask() (Entry, error) {
 			ended = true
 			ev.End = r.ending(ev.End, &failure, requestID)
 		}
-		r.conv.Append(id, ev) // it is ours, and open; what cannot be saved is told by Close
+		r.conv.Append(id, ev) // it is ours, and open
 		return r.emit(Event{Kind: EventModel, Entry: id, Model: &ev})
 	}
 	stream := r.agent.Model.Stream(r.ctx, req)

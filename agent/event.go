@@ -16,7 +16,7 @@ const (
 	EventMessage   EventKind = "message"    // Message, Entry: a whole message of the model's, or all results of its calls
 	EventToolStart EventKind = "tool_start" // Call: the call is about to run
 	EventToolEnd   EventKind = "tool_end"   // Call, Result, Entry, Display, Duration: the call has its result
-	EventNote      EventKind = "note"       // Note: what of the conversation is sent otherwise than it stands there
+	EventNote      EventKind = "note"       // Note: what is sent otherwise than it stands in the conversation, or that this cannot be saved
 	EventEnd       EventKind = "end"        // End: the run is over, and why
 )
 

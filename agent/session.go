@@ -145,6 +145,14 @@ func (c *Conversation) Close() error {
 	return err
 }
 
+// Err returns the first error that saving met, nil if all is saved. After it
+// nothing more is saved; the conversation goes on.
+func (c *Conversation) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.log.failure()
+}
+
 // extent is how much of a file is whole lines.
 type extent struct {
 	size int64

@@ -255,6 +255,32 @@ func TestSessionSavesAsItGoes(t *testing.T) {
 	}
 }
 
+// TestSessionTold: a run tells that the conversation can no longer be saved, once.
+func TestSessionTold(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "s")
+	c, _, err := agent.OpenSession(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent.CloseFile(c) // as if the disk were gone
+	s := &script{turns: [][]wire.Event{says(wire.FinishToolCall, call("1", "get", "{}")), says(wire.FinishStop, text("ok"))}}
+	told := 0
+	for ev, err := range (&agent.Agent{Model: s, Tools: []agent.Tool{echo("get")}}).Run(t.Context(), c, text("q")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Kind == agent.EventNote && ev.Note.Path == "session" {
+			told++
+		}
+	}
+	if told != 1 || c.Err() == nil || c.Snapshot().Len() != 4 {
+		t.Errorf("told %d times, %v, %d entries", told, c.Err(), c.Snapshot().Len())
+	}
+	if err := c.Close(); err == nil {
+		t.Error("closed without an error")
+	}
+}
+
 func FuzzLoad(f *testing.F) {
 	var c agent.Conversation
 	c.AddUser(text("q"))

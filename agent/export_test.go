@@ -1,0 +1,4 @@
+package agent
+
+// CloseFile closes the file of a conversation behind its back.
+func CloseFile(c *Conversation) { c.log.w.Close() }
