@@ -22,8 +22,10 @@ import (
 
 const (
 	sessionHead = `{"handwire":"conversation","version":1}`
-	// maxLine is the greatest length of a line, in bytes.
-	maxLine = 1 << 30
+	// maxLine is the greatest length of an entry's line, and maxHead that of the
+	// first one, in bytes.
+	maxLine = 256 << 20
+	maxHead = 4 << 10
 )
 
 // journal is where the entries of a conversation are saved. Nil is nowhere.
@@ -96,6 +98,10 @@ func OpenSession(name string) (*Conversation, []wire.Note, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		f.Close()
+		return nil, nil, fmt.Errorf("agent: %s is no file in which a conversation can be kept", name)
+	}
 	c, notes, whole, err := load(f)
 	if err == nil {
 		err = repair(f, whole)
@@ -166,7 +172,11 @@ func load(r io.Reader) (c *Conversation, notes []wire.Note, whole extent, err er
 	var entries []Entry
 	at := map[string]int{}
 	for n := 1; ; n++ {
-		line, err := readLine(br)
+		most := maxLine
+		if n == 1 {
+			most = maxHead // another file may have no lines at all
+		}
+		line, err := readLine(br, most)
 		if err != nil && err != io.EOF {
 			return nil, notes, whole, fmt.Errorf("agent: line %d of the saved conversation: %w", n, err)
 		}
@@ -218,13 +228,13 @@ func load(r io.Reader) (c *Conversation, notes []wire.Note, whole extent, err er
 }
 
 // readLine returns the next line with its end, and [io.EOF] beside one that has
-// none.
-func readLine(r *bufio.Reader) ([]byte, error) {
+// none. Most is the greatest length in bytes.
+func readLine(r *bufio.Reader, most int) ([]byte, error) {
 	var line []byte
 	for {
 		piece, err := r.ReadSlice('\n')
-		if len(line)+len(piece) > maxLine {
-			return nil, fmt.Errorf("it is longer than %d bytes", maxLine)
+		if len(line)+len(piece) > most {
+			return nil, fmt.Errorf("it is longer than %d bytes", most)
 		}
 		line = append(line, piece...)
 		if err != bufio.ErrBufferFull {

@@ -192,18 +192,19 @@ func TestLoadRefused(t *testing.T) {
 	})
 }
 
-// TestSessionFails: what cannot be saved is told, and the conversation goes on.
+// TestSessionFails: what is no file, or no file that can be opened, is refused.
 func TestSessionFails(t *testing.T) {
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("SKIPPED, NOT PROVED: there is no /dev/full here")
+	for _, name := range []string{t.TempDir(), filepath.Join(t.TempDir(), "no", "folder"), os.DevNull} {
+		if _, _, err := agent.OpenSession(name); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	c, _, err := agent.OpenSession("/dev/full")
-	if err == nil {
-		c.AddUser(text("q"))
-		err = c.Close()
+	name := filepath.Join(t.TempDir(), "long")
+	if err := os.WriteFile(name, bytes.Repeat([]byte{0}, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if err == nil {
-		t.Error("no error")
+	if _, _, err := agent.OpenSession(name); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("a file without lines: %v", err)
 	}
 }
 
