@@ -200,6 +200,10 @@ func (e *encoder) calls(i int, own bool) {
 				e.dropped(at.String()+".vendor", fates[foreign])
 			}
 		}
+		if e.profile.Signatures && n == 1 && !(own && signed(p.Vendor)) {
+			e.lit(`,"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}`)
+			e.note(wire.NoteInserted, at.String(), "the server wants a thought signature; this call has none of its own")
+		}
 		if p.Cache != nil {
 			e.dropped(at.String()+".cache", "a call cannot carry a cache mark")
 		}
@@ -271,4 +275,10 @@ func (e *encoder) id(id string, at codec.Place) {
 		e.note(wire.NoteRenamed, at.String()+".id", strconv.Quote(id)+" is sent as "+name)
 	}
 	e.str(name)
+}
+
+// signed reports whether a call has facts of Google's, its thought signature among
+// them.
+func signed(vendor string) bool {
+	return jsonw.Valid(vendor) && jsonw.Parse(vendor).Get("extra_content").Exists()
 }

@@ -90,8 +90,8 @@ func (e *encoder) thinking() {
 	switch e.profile.Thinking {
 	case ThinkingEffort:
 		e.plainEffort(g, effort)
-	case ThinkingZAI, ThinkingDeepSeek, ThinkingBudget, ThinkingAdaptive:
-		budgeted := e.profile.Thinking == ThinkingBudget && budget > 0
+	case ThinkingZAI, ThinkingDeepSeek, ThinkingBudget, ThinkingAdaptive, ThinkingKimi:
+		budgeted := (e.profile.Thinking == ThinkingBudget || e.profile.Thinking == ThinkingKimi) && budget > 0
 		if object = asked || budgeted || g.Vendor != ""; object {
 			e.lit(`,"thinking":`)
 			from := len(e.b)
@@ -106,6 +106,9 @@ func (e *encoder) thinking() {
 			}
 			if e.profile.Thinking == ThinkingZAI && !e.off && e.profile.Replay != ReplayNever && g.Replay != wire.ReplayNever {
 				e.lit(`,"clear_thinking":false`)
+			}
+			if e.profile.Thinking == ThinkingKimi && !e.off && !e.family.forgets && g.Replay != wire.ReplayNever {
+				e.lit(`,"keep":"all"`)
 			}
 			if budgeted {
 				e.lit(`,"budget_tokens":`)
@@ -169,6 +172,16 @@ func (e *encoder) thinking() {
 			e.settings(g.Vendor, from)
 			e.lit(`}`)
 		}
+	case ThinkingTogether:
+		if object = asked || g.Vendor != ""; object {
+			e.lit(`,"reasoning":`)
+			from := len(e.b)
+			e.lit(`{"enabled":`)
+			e.b = strconv.AppendBool(e.b, !e.off)
+			e.settings(g.Vendor, from)
+			e.lit(`}`)
+		}
+		e.word(effort)
 	case ThinkingNone:
 		if g.Mode != "" {
 			e.refuse("reasoning.mode", "the server has no switch for reasoning", "leave it to the model")

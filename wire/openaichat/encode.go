@@ -149,6 +149,9 @@ func (e *encoder) member(c *jsonw.Cursor, at codec.Place) {
 func (e *encoder) writes(name string) bool {
 	r, p, g := e.r, &e.profile, e.r.Reasoning
 	reasons := g != nil && (g.Mode != "" || g.Effort != "" || g.Budget > 0 || g.Vendor != "" || g.Display != "")
+	if name == p.seedName() {
+		return r.Seed != nil && !p.NoSeed
+	}
 	switch name {
 	case "model", "messages", "stream", "max_tokens", "max_completion_tokens": // never both limits
 		return true
@@ -160,8 +163,6 @@ func (e *encoder) writes(name string) bool {
 		return r.TopP != nil
 	case "top_k":
 		return r.TopK != nil
-	case "seed":
-		return r.Seed != nil
 	case "presence_penalty":
 		return r.PresencePenalty != nil
 	case "frequency_penalty":
@@ -173,9 +174,9 @@ func (e *encoder) writes(name string) bool {
 	case "reasoning_effort":
 		return reasons && p.Thinking != ThinkingOpenRouter && p.Thinking != ThinkingAdaptive && p.Thinking != ThinkingNone
 	case "reasoning":
-		return reasons && p.Thinking == ThinkingOpenRouter
+		return reasons && (p.Thinking == ThinkingOpenRouter || p.Thinking == ThinkingTogether)
 	case "thinking":
-		return reasons && (p.Thinking == ThinkingZAI || p.Thinking == ThinkingDeepSeek || p.Thinking == ThinkingBudget || p.Thinking == ThinkingAdaptive)
+		return reasons && (p.Thinking == ThinkingZAI || p.Thinking == ThinkingDeepSeek || p.Thinking == ThinkingBudget || p.Thinking == ThinkingAdaptive || p.Thinking == ThinkingKimi)
 	case "enable_thinking", "thinking_budget":
 		return reasons && p.Thinking == ThinkingQwen
 	case "chat_template_kwargs":
@@ -204,7 +205,7 @@ func (e *encoder) request() {
 	switch {
 	case r.MaxTokens < 0:
 		e.refuse("max_tokens", "a limit cannot be negative", "leave it out or give a number from 1")
-	case r.MaxTokens > 0 && p.MaxTokens == MaxCompletionTokens:
+	case r.MaxTokens > 0 && (p.MaxTokens == MaxCompletionTokens || p.MaxTokens == MaxTokensByModel && e.family.reasoning):
 		e.lit(`,"max_completion_tokens":`)
 		e.b = jsonw.AppendInt(e.b, int64(r.MaxTokens))
 	case r.MaxTokens > 0:
@@ -257,7 +258,9 @@ func (e *encoder) sampling() {
 	}
 	if s := r.Seed; s != nil {
 		if !p.NoSeed {
-			e.lit(`,"seed":`)
+			e.lit(`,"`)
+			e.lit(p.seedName())
+			e.lit(`":`)
 			e.b = jsonw.AppendInt(e.b, *s)
 		} else {
 			e.dropped("seed", none)
@@ -267,6 +270,9 @@ func (e *encoder) sampling() {
 		knows = none
 	}
 	e.number("presence_penalty", r.PresencePenalty, -2, 2, knows)
+	if p.NoFrequencyPenalty {
+		knows = none
+	}
 	e.number("frequency_penalty", r.FrequencyPenalty, -2, 2, knows)
 }
 

@@ -18,6 +18,7 @@ type family struct {
 	blind     bool   // sees no images
 	whole     bool   // cannot stream the arguments of calls
 	marks     bool   // takes prompt_cache_breakpoint
+	forgets   bool   // cannot keep the reasoning of earlier turns
 }
 
 // samples reports whether a family takes temperature and top_p with an effort.
@@ -80,6 +81,15 @@ var zai = [...]family{
 	{prefix: "glm-5.3", efforts: lowHighOrMax, always: true, blind: true},
 }
 
+// kimi are the models of Moonshot of which something is known. K2.7-code and k3
+// cannot be switched off, and k2.5 refuses to keep reasoning.
+var kimi = [...]family{
+	{prefix: "kimi-k2.5", noEffort: true, forgets: true},
+	{prefix: "kimi-k2.6", noEffort: true},
+	{prefix: "kimi-k2.7-code", noEffort: true, always: true},
+	{prefix: "kimi-k3", efforts: lowHighOrMax, always: true},
+}
+
 // unknown lets everything through.
 var unknown = [...]family{{}}
 
@@ -92,6 +102,8 @@ func familyOf(p *Profile, model string) *family {
 		rows = openAI[:]
 	case p.Thinking == ThinkingZAI:
 		rows = zai[:]
+	case p.Thinking == ThinkingKimi:
+		rows = kimi[:]
 	}
 	if rows == nil {
 		return &unknown[0]

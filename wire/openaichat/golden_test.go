@@ -41,6 +41,23 @@ func vendorProfiles() []vendorProfile {
 		{"zai", openaichat.ZAI()},
 		{"deepseek", openaichat.DeepSeek()},
 		{"openrouter", openaichat.OpenRouter()},
+		{"moonshot", openaichat.Moonshot()},
+		{"qwen", openaichat.Qwen()},
+		{"minimax", openaichat.MiniMax()},
+		{"mistral", openaichat.Mistral()},
+		{"groq", openaichat.Groq()},
+		{"xai", openaichat.XAI()},
+		{"together", openaichat.Together()},
+		{"fireworks", openaichat.Fireworks()},
+		{"cerebras", openaichat.Cerebras()},
+		{"azureopenai", openaichat.AzureOpenAI()},
+		{"githubmodels", openaichat.GitHubModels()},
+		{"gemini", openaichat.Gemini()},
+		{"vllm", openaichat.VLLM()},
+		{"sglang", openaichat.SGLang()},
+		{"llamacpp", openaichat.LlamaCPP()},
+		{"lmstudio", openaichat.LMStudio()},
+		{"ollama", openaichat.Ollama()},
 	}
 }
 

@@ -56,6 +56,10 @@ type Profile struct {
 	// of such tools in the history become functions with one member, input.
 	NoCustom bool
 
+	// Signatures says that calls need a thought signature (Gemini): the first one
+	// of a message that has none gets the placeholder for those of other models.
+	Signatures bool
+
 	// NullContent is the content of an assistant message that has calls and
 	// no text.
 	NullContent NullContent
@@ -94,7 +98,11 @@ type Profile struct {
 	TopK bool
 	// NoPenalties leaves presence_penalty and frequency_penalty out.
 	NoPenalties bool
-	// NoSeed leaves seed out.
+	// NoFrequencyPenalty leaves frequency_penalty alone out.
+	NoFrequencyPenalty bool
+	// SeedName is the name of the seed; empty is seed.
+	SeedName string
+	// NoSeed leaves the seed out.
 	NoSeed bool
 	// NoCacheKey leaves prompt_cache_key out.
 	NoCacheKey bool
@@ -123,6 +131,9 @@ type MaxTokensField string
 const (
 	MaxCompletionTokens MaxTokensField = ""           // max_completion_tokens
 	MaxTokens           MaxTokensField = "max_tokens" // the old name
+	// MaxTokensByModel is the new name for OpenAI's reasoning models, the old one
+	// for all others.
+	MaxTokensByModel MaxTokensField = "by_model"
 )
 
 // SystemRole is the role of the system prompt.
@@ -147,11 +158,13 @@ const (
 	ThinkingEffort     ThinkingStyle = ""           // reasoning_effort; off is the effort none
 	ThinkingZAI        ThinkingStyle = "zai"        // thinking {"type","clear_thinking":false}, and reasoning_effort
 	ThinkingDeepSeek   ThinkingStyle = "deepseek"   // thinking {"type"}, and reasoning_effort
-	ThinkingBudget     ThinkingStyle = "budget"     // thinking {"type","budget_tokens"}, and reasoning_effort (Kimi, Fireworks)
+	ThinkingBudget     ThinkingStyle = "budget"     // thinking {"type","budget_tokens"}, and reasoning_effort (Fireworks)
 	ThinkingAdaptive   ThinkingStyle = "adaptive"   // thinking {"type"}, adaptive or disabled (MiniMax)
 	ThinkingQwen       ThinkingStyle = "qwen"       // enable_thinking, thinking_budget and reasoning_effort
 	ThinkingTemplate   ThinkingStyle = "template"   // chat_template_kwargs {"enable_thinking"}, and reasoning_effort (vLLM, SGLang, llama.cpp)
 	ThinkingOpenRouter ThinkingStyle = "openrouter" // reasoning {"effort"} or {"max_tokens"}, {"enabled"}
+	ThinkingKimi       ThinkingStyle = "kimi"       // thinking {"type","keep":"all","budget_tokens"}, and reasoning_effort (Moonshot)
+	ThinkingTogether   ThinkingStyle = "together"   // reasoning {"enabled"}, and reasoning_effort
 	ThinkingNone       ThinkingStyle = "none"       // there is no such setting
 )
 
@@ -229,39 +242,10 @@ const (
 	IDs9   IDRule = "nine" // exactly nine letters and digits
 )
 
-// The profiles of vendors. They are functions, so that nobody can change
-// another's.
-
-// OpenAI is OpenAI itself, the zero value.
-func OpenAI() Profile { return Profile{} }
-
-// ZAI is Z.ai (Zhipu GLM).
-func ZAI() Profile {
-	return Profile{
-		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, Thinking: ThinkingZAI, Replay: ReplayField, ToolChoice: ToolChoicesAuto,
-		ToolStream: "tool_stream", NoStrict: true, NoParallel: true, NoCustom: true, IDs: IDsAny, NoRefusal: true, PlainText: true, NoNames: true, NoFiles: true,
-		NoStreamOptions: true, NoPenalties: true, NoSeed: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
+// seedName is the name of the seed.
+func (p *Profile) seedName() string {
+	if p.SeedName != "" {
+		return p.SeedName
 	}
-}
-
-// DeepSeek is DeepSeek, V4 and later, whose thinking is on unless it is switched
-// off.
-func DeepSeek() Profile {
-	return Profile{
-		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, Thinking: ThinkingDeepSeek,
-		Efforts: []Effort{{"minimal", "low"}, {"medium", "high"}, {"xhigh", "high"}, {"ultra", "max"}},
-		Replay:  ReplayAlways, ToolChoice: ToolChoicesPlain, ForcedChoice: ForcedWithoutThinking, NoStrict: true, NoParallel: true, NoCustom: true,
-		NullContent: ContentEmpty, IDs: IDsAny, NoRefusal: true, PlainText: true, NoFiles: true, NoSeed: true, NoCacheKey: true, NoServiceTier: true,
-		NoUser: true, NoJSONSchema: true,
-	}
-}
-
-// OpenRouter is OpenRouter, which routes to many vendors.
-func OpenRouter() Profile {
-	return Profile{
-		MaxTokens: MaxTokens, System: SystemByVendor, SystemFirst: true, AnyModel: true, Thinking: ThinkingOpenRouter,
-		Efforts: []Effort{{"max", "xhigh"}, {"ultra", "xhigh"}}, Replay: ReplayDetails,
-		ToolChoice: ToolChoicesPlain, NoCustom: true, NoRefusal: true, CacheControl: true, TopK: true, NoServiceTier: true, NoUser: true,
-		BlankReasoning: []string{"moonshotai/kimi-k2.6"},
-	}
+	return "seed"
 }

@@ -239,7 +239,7 @@ func TestVendorProfiles(t *testing.T) {
 			t.Errorf("%s belongs to no row of vendorProfiles", folder)
 		}
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), "profile.go", nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "profiles.go", nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,6 +258,6 @@ func TestVendorProfiles(t *testing.T) {
 		}
 	}
 	if want := len(rows) + 1; found < want {
-		t.Errorf("profile.go has %d profiles, want %d, OpenAI's among them", found, want)
+		t.Errorf("profiles.go has %d profiles, want %d, OpenAI's among them", found, want)
 	}
 }
