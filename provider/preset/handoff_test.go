@@ -32,11 +32,28 @@ var handoffTargets = map[string]struct {
 	model    string
 	reasoned bool
 }{
-	handoffHome:   {"claude-sonnet-5-5", true},
-	"openai-chat": {"gpt-4.1", false},
-	"zai":         {"glm-5.1", true},
-	"deepseek":    {"deepseek-v4-pro", true},
-	"openrouter":  {"anthropic/claude-sonnet-5.5", true},
+	handoffHome:     {"claude-sonnet-5-5", true},
+	"openai-chat":   {"gpt-4.1", false},
+	"zai":           {"glm-5.1", true},
+	"deepseek":      {"deepseek-v4-pro", true},
+	"openrouter":    {"anthropic/claude-sonnet-5.5", true},
+	"moonshot":      {"kimi-k2.6", true},
+	"qwen":          {"qwen3-max", true},
+	"minimax":       {"MiniMax-M3", true},
+	"mistral":       {"mistral-medium-3.5", true},
+	"groq":          {"qwen/qwen3-32b", true},
+	"xai":           {"grok-3-mini", true},
+	"together":      {"deepseek-ai/DeepSeek-V4-Pro", true},
+	"fireworks":     {"accounts/fireworks/models/glm-5p2", true},
+	"cerebras":      {"gpt-oss-120b", true},
+	"azure-openai":  {"gpt-4.1", false},
+	"github-models": {"openai/gpt-4.1", false},
+	"gemini-openai": {"gemini-3-pro", true},
+	"vllm":          {"Qwen/Qwen3-8B", true},
+	"sglang":        {"Qwen/Qwen3-8B", true},
+	"llama.cpp":     {"qwen3-8b", true},
+	"lmstudio":      {"qwen3-8b", true},
+	"ollama-openai": {"qwen3:8b", true},
 }
 
 // TestHandoff hands one conversation that Anthropic's model led to every other

@@ -172,7 +172,7 @@ func TestEncodeFaults(t *testing.T) {
 		each(t, func(t *testing.T, p openaichat.Profile) {
 			c := sent(t, p, wire.Request{MaxTokens: 100, Messages: []wire.Message{wire.UserText("u")}})
 			old, now := get(c, "max_tokens"), get(c, "max_completion_tokens")
-			if (old == "100") != (p.MaxTokens == openaichat.MaxTokens) || old+now != "100" {
+			if (old == "100") != (p.MaxTokens == openaichat.MaxTokens || p.MaxTokens == openaichat.MaxTokensByModel) || old+now != "100" {
 				t.Errorf("%s", c.Body)
 			}
 		})
