@@ -47,6 +47,7 @@ const usage = `agentctl runs an agent and shows what goes over the wire.
   agentctl run [flags] "task"       run an agent with tools that read files here
   agentctl encode [flags] [file|-]  show the exact request of a history
   agentctl decode [flags] [file|-]  show a recorded response as events
+  agentctl providers [flags]        list the vendors that are known by name
 
 "agentctl VERB -h" lists the flags of a verb. Without any key,
 
@@ -127,6 +128,8 @@ func (p *program) main(ctx context.Context) int {
 		err = p.encode(ctx)
 	case "decode":
 		err = p.decode(ctx)
+	case "providers":
+		err = p.providers(ctx)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(p.stdout, usage)
 		return exitDone

@@ -102,6 +102,18 @@ const noKeyAtAll = noKey + `  OPENAI_API_KEY  (openai-chat)
   ZAI_API_KEY  (zai)
   DEEPSEEK_API_KEY  (deepseek)
   OPENROUTER_API_KEY  (openrouter)
+  MOONSHOT_API_KEY  (moonshot)
+  DASHSCOPE_API_KEY  (qwen)
+  MINIMAX_API_KEY  (minimax)
+  MISTRAL_API_KEY  (mistral)
+  GROQ_API_KEY  (groq)
+  XAI_API_KEY  (xai)
+  TOGETHER_API_KEY  (together)
+  FIREWORKS_API_KEY  (fireworks)
+  CEREBRAS_API_KEY  (cerebras)
+  AZURE_OPENAI_API_KEY  (azure-openai)
+  GITHUB_MODELS_TOKEN  (github-models)
+  GEMINI_API_KEY  (gemini-openai)
 `
 
 const noTask = "agentctl: give a task: agentctl run \"Read README.md and tell me how to start the project\"\n"

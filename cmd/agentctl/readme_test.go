@@ -61,8 +61,8 @@ func TestReadmePrograms(t *testing.T) {
 		t.Skip("runs go vet")
 	}
 	list := blocks(readme(t), "go")
-	if len(list) != 3 {
-		t.Fatalf("%d go blocks, not 3", len(list))
+	if len(list) != 4 {
+		t.Fatalf("%d go blocks, not 4", len(list))
 	}
 	programs := map[string]string{
 		"whole": list[0],
@@ -81,6 +81,20 @@ func main() { fmt.Println(run(context.Background(), nil)) }
 
 func run(ctx context.Context, client *provider.Client) error {
 ` + list[1] + `	return nil
+}
+`,
+		"another dialect": `package main
+
+import (
+	"fmt"
+
+	"github.com/handwire/handwire/provider"
+	"github.com/handwire/handwire/wire/openaichat"
+)
+
+func main() {
+	key := "k"
+` + list[3] + `	fmt.Println(client, err)
 }
 `,
 		"another vendor": `package main

@@ -40,7 +40,7 @@ func table() []row {
 		chat("fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", openaichat.Fireworks()),
 		chat("cerebras", "Cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", openaichat.Cerebras()),
 		azure(),
-		chat("github-models", "GitHub", "https://models.github.ai/inference", "GITHUB_TOKEN", openaichat.GitHubModels()),
+		chat("github-models", "GitHub", "https://models.github.ai/inference", "GITHUB_MODELS_TOKEN", openaichat.GitHubModels()),
 		chat("gemini-openai", "Google", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY", openaichat.Gemini()),
 		local("vllm", "http://localhost:8000/v1", openaichat.VLLM()),
 		local("sglang", "http://localhost:30000/v1", openaichat.SGLang()),
