@@ -143,13 +143,34 @@ func TestDecodeCorpus(t *testing.T) {
 				first, _, _ = bytes.Cut(first, []byte("\n"))
 				want.ID = gjson.GetBytes(first, "id").Str
 			}
-			checkRecorded(t, want, body, f)
+			checkRecorded(t, openCodec, want, body, f)
+			if own, ok := recordedBy(t, meta); ok {
+				t.Run("own profile", func(t *testing.T) { checkRecorded(t, own, want, body, f) })
+			}
 		})
 	}
 }
 
-func checkRecorded(t *testing.T, want summary, body []byte, f wire.Framing) {
-	got, evs, err := decodeBody(t, openCodec, bytes.NewReader(body), f)
+// recordedBy returns the codec with the profile of the server that a recording is
+// of, if it has one.
+func recordedBy(t *testing.T, meta string) (openaichat.Codec, bool) {
+	t.Helper()
+	var m struct{ Vendor string }
+	load(t, meta, &m)
+	name := map[string]string{"alibaba": "qwen", "azure": "azureopenai", "google": "gemini"}[m.Vendor]
+	if name == "" {
+		name = m.Vendor
+	}
+	for _, v := range vendorProfiles() {
+		if v.name == name {
+			return openaichat.Codec{Profile: v.profile}, true
+		}
+	}
+	return openaichat.Codec{}, false
+}
+
+func checkRecorded(t *testing.T, codec openaichat.Codec, want summary, body []byte, f wire.Framing) {
+	got, evs, err := decodeBody(t, codec, bytes.NewReader(body), f)
 	m := &got.Message
 	if testing.Verbose() {
 		for _, ev := range evs {
@@ -293,15 +314,18 @@ func TestDecodeErrorCorpus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkFailure(t, head.Status, body)
+			checkFailure(t, openCodec, head.Status, body)
+			if own, ok := recordedBy(t, meta); ok {
+				checkFailure(t, own, head.Status, body)
+			}
 		})
 	}
 }
 
 // checkFailure compares an error with what a look at its body tells.
-func checkFailure(t *testing.T, status int, body []byte) {
+func checkFailure(t *testing.T, codec openaichat.Codec, status int, body []byte) {
 	t.Helper()
-	e := openCodec.DecodeError(wire.Head{Status: status}, body)
+	e := codec.DecodeError(wire.Head{Status: status}, body)
 	t.Log(e)
 	want := map[int][]wire.Class{
 		400: {wire.ClassBadRequest, wire.ClassOverflow, wire.ClassServer, wire.ClassNotFound}, 401: {wire.ClassAuth}, 402: {wire.ClassQuota}, 403: {wire.ClassPermission},
@@ -353,10 +377,13 @@ func TestDecodeLocal(t *testing.T) {
 				t.Fatal(err)
 			}
 			if head.Status >= 400 {
-				checkFailure(t, head.Status, body)
+				checkFailure(t, openCodec, head.Status, body)
 				return
 			}
-			checkLocal(t, body, framing(head.BodyFile))
+			checkLocal(t, openCodec, body, framing(head.BodyFile))
+			if strings.HasPrefix(filepath.Base(meta), "ollama-") { // a real server
+				checkLocal(t, openaichat.Codec{Profile: openaichat.Ollama()}, body, framing(head.BodyFile))
+			}
 		})
 	}
 	if ran == 0 {
@@ -365,8 +392,8 @@ func TestDecodeLocal(t *testing.T) {
 }
 
 // checkLocal compares with what a plain look at each chunk finds.
-func checkLocal(t *testing.T, body []byte, f wire.Framing) {
-	got, evs, err := decodeBody(t, openCodec, bytes.NewReader(body), f)
+func checkLocal(t *testing.T, codec openaichat.Codec, body []byte, f wire.Framing) {
+	got, evs, err := decodeBody(t, codec, bytes.NewReader(body), f)
 	m := &got.Message
 	if err != nil || m.Ending.Cause != wire.CauseFinished {
 		t.Fatalf("ending %+v, error %v\n%s", m.Ending, err, strings.Join(inWords(evs), "\n"))

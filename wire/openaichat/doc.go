@@ -103,9 +103,11 @@
 //
 // # Profiles
 //
-// A [Profile] is data, and the zero value is OpenAI itself. [ZAI], [DeepSeek] and
-// [OpenRouter] are others. One for a server that is not here is a literal of the
-// switches in which it departs from OpenAI; start with these:
+// A [Profile] is data, and the zero value is OpenAI itself. There is a function for
+// each vendor and server of which something is known, from [ZAI] to [Ollama]; the
+// module's README has a table of them all, and agentctl providers lists it. One for
+// a server that is not there is a literal of the switches in which it departs from
+// OpenAI, or the nearest one with some of them changed:
 //
 //	MaxTokens, System, SystemFirst   most servers know max_tokens and a first system message alone
 //	AnyModel                         unless the models are OpenAI's own
@@ -115,26 +117,8 @@
 //	NullContent, IDs, ToolName       the form of calls and results
 //	No…                              what it refuses or does not have
 //
-// Some servers as they were in late 2026:
-//
-//	Kimi        MaxTokens, Thinking: ThinkingBudget, Replay: ReplayAlways, ToolChoice: ToolChoicesPlain, IDs: IDsAny,
-//	            NoImageURLs, NoStrict, NoCustom
-//	Qwen        MaxTokens, Thinking: ThinkingQwen, ToolChoice: ToolChoicesPlain, ForcedChoice: ForcedWithoutThinking,
-//	            CacheControl, TopK, NoStrict, NoCustom, NoFiles
-//	MiniMax     Thinking: ThinkingAdaptive, Replay: ReplayTags, ThinkTags, ToolChoice: ToolChoicesUnsaid, NoStrict,
-//	            NoParallel, NoPenalties, NoSeed, NoCustom; ReasoningPieces: PiecesGrowing for old models
-//	Gemini      ThoughtTags, NoCustom
-//	Mistral     MaxTokens, Replay: ReplayChunks, ToolChoice: ToolChoicesPlain, IDs: IDs9, ToolName,
-//	            NullContent: ContentEmpty, NoStreamOptions, NoSeed, NoCustom
-//	Groq        Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoStrict, NoCustom
-//	xAI         ToolChoice: ToolChoicesPlain, NoCustom, ReasoningApart, ReasoningPieces: PiecesDoubled
-//	Cerebras    Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoPenalties, NoParallel, NoServiceTier, NoCacheKey, NoCustom
-//	Copilot     Replay: ReplayField, Members: reasoning_opaque
-//	vLLM, SGLang, llama.cpp
-//	            Thinking: ThinkingTemplate, Replay: ReplayField, IDs: IDsAny, TopK, NoCustom
-//	Ollama      MaxTokens, ToolChoice: ToolChoicesUnsaid, Replay: ReplayField, NoImageURLs, NoStrict, NoParallel, NoCustom
-//
-// to each of which System: SystemSystem, SystemFirst, AnyModel and NoRefusal
-// belong. The note of a dropped setting and the findings of [Codec.Check] show
-// what a profile does to a request.
+// GitHub Copilot would be ReplayField with the Members reasoning_opaque. The note of
+// a dropped setting and the findings of [Codec.Check] show what a profile does to a
+// request. What the profiles say of servers is as it was in late 2026; what could
+// not be confirmed is said beside them.
 package openaichat

@@ -300,6 +300,8 @@ func TestReplayByTurn(t *testing.T) {
 	const call = `"tool_calls":[{"id":"t1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	const fields = `"reasoning":"why",`
 	const all = `"reasoning_details":[{"type":"reasoning.text","text":"why","signature":"S/+=", "index":0}],`
+	const nine = "c8WS20R1k" // what becomes of t1
+	shown := map[string]bool{}
 	plain := []string{`"content":"plain"}`, `"content":"other"}`, `"content":"model"}`}
 	empty := []string{`"content":"plain","reasoning_content":""}`, `"content":"other","reasoning_content":""}`, `"content":"model","reasoning_content":""}`}
 	off, never := &wire.Reasoning{Mode: wire.ReasoningOff}, &wire.Reasoning{Replay: wire.ReplayNever}
@@ -319,9 +321,27 @@ func TestReplayByTurn(t *testing.T) {
 		{"DeepSeek, off", openaichat.DeepSeek(), off, `"content":"",` + call, plain},
 		{"OpenRouter", openaichat.OpenRouter(), nil, `"content":null,` + all + call, plain},
 		{"OpenRouter, none wanted", openaichat.OpenRouter(), never, `"content":null,` + call, plain},
+		{"Moonshot", openaichat.Moonshot(), nil, `"content":null,` + fields + call, plain},
+		{"Groq", openaichat.Groq(), nil, `"content":null,` + fields + call, plain},
+		{"Together", openaichat.Together(), nil, `"content":null,` + fields + call, plain},
+		{"Fireworks", openaichat.Fireworks(), nil, `"content":null,` + fields + call, plain},
+		{"Cerebras", openaichat.Cerebras(), nil, `"content":null,` + fields + call, plain},
+		{"VLLM", openaichat.VLLM(), nil, `"content":null,` + fields + call, plain},
+		{"SGLang", openaichat.SGLang(), nil, `"content":null,` + fields + call, plain},
+		{"LlamaCPP", openaichat.LlamaCPP(), nil, `"content":null,` + fields + call, plain},
+		{"Ollama", openaichat.Ollama(), nil, `"content":null,` + fields + call, plain},
+		{"Qwen", openaichat.Qwen(), nil, `"content":null,` + call, plain},
+		{"XAI", openaichat.XAI(), nil, `"content":null,` + call, plain},
+		{"AzureOpenAI", openaichat.AzureOpenAI(), nil, `"content":null,` + call, plain},
+		{"GitHubModels", openaichat.GitHubModels(), nil, `"content":null,` + call, plain},
+		{"LMStudio", openaichat.LMStudio(), nil, `"content":null,` + call, plain},
+		{"Gemini", openaichat.Gemini(), nil, `"content":null,` + strings.TrimSuffix(call, `}]}`) + `,"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}}]}`, plain},
+		{"MiniMax", openaichat.MiniMax(), nil, `"content":"<think>why</think>",` + call, plain},
+		{"Mistral", openaichat.Mistral(), nil, `"content":[{"type":"thinking","thinking":[{"type":"text","text":"why"}]}],` + call, plain},
 		{"tags", openaichat.Profile{Replay: openaichat.ReplayTags}, nil, `"content":"<think>why</think>",` + call, plain},
 		{"chunks", openaichat.Profile{Replay: openaichat.ReplayChunks}, nil, `"content":[{"type":"thinking","thinking":[{"type":"text","text":"why"}]}],` + call, plain},
 	} {
+		shown[strings.ToLower(tc.name)] = true
 		t.Run(tc.name, func(t *testing.T) {
 			for _, n := range []int{3, 5, 7, 9} { // turns 2, 3 …
 				r := &wire.Request{Model: "m", Endpoint: "h", Messages: ms[:n], Reasoning: tc.set}
@@ -330,6 +350,10 @@ func TestReplayByTurn(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := `"messages":[{"role":"user","content":"u"},{"role":"assistant",` + tc.first + `,{"role":"tool","tool_call_id":"t1","content":"r"}`
+				if tc.profile.IDs == openaichat.IDs9 { // which the server takes alone, with the name of the tool
+					want = strings.ReplaceAll(want, `"t1"`, `"`+nine+`"`)
+					want = strings.Replace(want, `"`+nine+`","content"`, `"`+nine+`","name":"f","content"`, 1)
+				}
 				for i := range (n - 3) / 2 {
 					want += `,{"role":"assistant",` + tc.rest[i] + `,{"role":"user","content":"` + "vwx"[i:i+1] + `"}`
 				}
@@ -338,6 +362,11 @@ func TestReplayByTurn(t *testing.T) {
 				}
 			}
 		})
+	}
+	for _, v := range vendorProfiles() {
+		if !shown[v.name] {
+			t.Errorf("no row shows the profile %s", v.name)
+		}
 	}
 }
 

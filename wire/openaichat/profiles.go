@@ -39,6 +39,7 @@ func OpenRouter() Profile {
 
 // Moonshot is Moonshot's Kimi. Its models keep the reasoning of earlier turns only
 // if they are told to, which k2.5 cannot be.
+// Unconfirmed: that all models take a tool choice of required.
 func Moonshot() Profile {
 	return Profile{
 		MaxTokens: MaxTokens, System: SystemSystem, Thinking: ThinkingKimi,
@@ -50,9 +51,10 @@ func Moonshot() Profile {
 
 // Qwen is Alibaba's Model Studio (DashScope), in its compatible mode. It keeps no
 // reasoning of earlier turns.
+// Unconfirmed: that strict is not taken, and how many cache marks are.
 func Qwen() Profile {
 	return Profile{
-		MaxTokens: MaxTokens, System: SystemSystem, Thinking: ThinkingQwen, ToolChoice: ToolChoicesPlain, ForcedChoice: ForcedWithoutThinking,
+		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, Thinking: ThinkingQwen, ToolChoice: ToolChoicesPlain, ForcedChoice: ForcedWithoutThinking,
 		NoStrict: true, NoCustom: true, IDs: IDsAny, NoRefusal: true, PlainText: true, NoFiles: true, CacheControl: true, TopK: true,
 		NoFrequencyPenalty: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
 	}
@@ -61,9 +63,10 @@ func Qwen() Profile {
 // MiniMax is MiniMax, whose reasoning stands in the text between tags and goes
 // back so. Much of it is not documented, and left out. Of models whose reasoning
 // comes as all of the text so far, again and again, see [PiecesGrowing].
+// Unconfirmed: stream_options.
 func MiniMax() Profile {
 	return Profile{
-		System: SystemSystem, Thinking: ThinkingAdaptive, Replay: ReplayTags, ToolChoice: ToolChoicesUnsaid, NoStrict: true, NoParallel: true,
+		System: SystemSystem, SystemFirst: true, Thinking: ThinkingAdaptive, Replay: ReplayTags, ToolChoice: ToolChoicesUnsaid, NoStrict: true, NoParallel: true,
 		NoCustom: true, IDs: IDsAny, NoRefusal: true, PlainText: true, NoFiles: true, NoPenalties: true, NoSeed: true, NoCacheKey: true,
 		NoServiceTier: true, NoUser: true, NoJSONSchema: true, ThinkTags: true,
 	}
@@ -73,7 +76,7 @@ func MiniMax() Profile {
 // content. Where it has an effort at all, it is none or high.
 func Mistral() Profile {
 	return Profile{
-		MaxTokens: MaxTokens, System: SystemSystem, AnyModel: true,
+		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, AnyModel: true,
 		Efforts: []Effort{{"minimal", "high"}, {"low", "high"}, {"medium", "high"}, {"xhigh", "high"}, {"max", "high"}, {"ultra", "high"}},
 		Replay:  ReplayChunks, ToolChoice: ToolChoicesPlain, NoCustom: true, NullContent: ContentEmpty, IDs: IDs9, ToolName: true,
 		NoRefusal: true, PlainText: true, NoFiles: true, NoStreamOptions: true, SeedName: "random_seed", NoServiceTier: true, NoUser: true,
@@ -81,9 +84,10 @@ func Mistral() Profile {
 }
 
 // Groq is Groq.
+// Unconfirmed: that names of messages are refused.
 func Groq() Profile {
 	return Profile{
-		System: SystemSystem, AnyModel: true, Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoStrict: true, NoCustom: true, IDs: IDsAny,
+		System: SystemSystem, SystemFirst: true, AnyModel: true, Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoStrict: true, NoCustom: true, IDs: IDsAny,
 		NoRefusal: true, PlainText: true, NoNames: true, NoFiles: true, NoCacheKey: true, NoUser: true,
 	}
 }
@@ -91,23 +95,26 @@ func Groq() Profile {
 // XAI is xAI's Chat Completions, which count reasoning apart and keep none of it.
 func XAI() Profile {
 	return Profile{
-		System: SystemSystem, AnyModel: true, ToolChoice: ToolChoicesPlain, NoCustom: true, IDs: IDsAny, NoRefusal: true, PlainText: true,
+		System: SystemSystem, SystemFirst: true, AnyModel: true, ToolChoice: ToolChoicesPlain, NoCustom: true, IDs: IDsAny, NoRefusal: true, PlainText: true,
 		NoFiles: true, NoCacheKey: true, NoServiceTier: true, NoUser: true, ReasoningPieces: PiecesDoubled, ReasoningApart: true,
 	}
 }
 
 // Together is Together.
+// Unconfirmed: tool_choice, parallel_tool_calls, and in which field reasoning comes;
+// whichever it is, it goes back in it.
 func Together() Profile {
 	return Profile{
-		MaxTokens: MaxTokens, System: SystemSystem, Thinking: ThinkingTogether, Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoStrict: true,
+		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, Thinking: ThinkingTogether, Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoStrict: true,
 		NoCustom: true, IDs: IDsAny, NoRefusal: true, PlainText: true, NoFiles: true, TopK: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
 	}
 }
 
 // Fireworks is Fireworks.
+// Unconfirmed: strict and parallel_tool_calls.
 func Fireworks() Profile {
 	return Profile{
-		System: SystemSystem, Thinking: ThinkingBudget,
+		System: SystemSystem, SystemFirst: true, Thinking: ThinkingBudget,
 		Efforts: []Effort{{"minimal", "low"}, {"xhigh", "high"}, {"max", "high"}, {"ultra", "high"}},
 		Replay:  ReplayField, ToolChoice: ToolChoicesPlain, NoCustom: true, IDs: IDsAny, NoRefusal: true, PlainText: true, NoFiles: true,
 		TopK: true, NoUser: true,
@@ -117,7 +124,7 @@ func Fireworks() Profile {
 // Cerebras is Cerebras, which refuses what it does not know.
 func Cerebras() Profile {
 	return Profile{
-		System: SystemSystem, AnyModel: true, Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoParallel: true, NoCustom: true, IDs: IDsAny,
+		System: SystemSystem, SystemFirst: true, AnyModel: true, Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoParallel: true, NoCustom: true, IDs: IDsAny,
 		NoRefusal: true, PlainText: true, NoFiles: true, NoPenalties: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
 	}
 }
@@ -128,6 +135,7 @@ func Cerebras() Profile {
 func AzureOpenAI() Profile { return Profile{NoFiles: true} }
 
 // GitHubModels is GitHub Models, with models of many vendors.
+// Unconfirmed: that it is still to be had.
 func GitHubModels() Profile {
 	return Profile{
 		MaxTokens: MaxTokensByModel, NoCustom: true, NoRefusal: true, NoFiles: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
@@ -136,9 +144,11 @@ func GitHubModels() Profile {
 
 // Gemini is the endpoint of Gemini that speaks Chat Completions. Thoughts come in
 // the text between tags and do not go back; the signatures of calls do.
+// Unconfirmed: that parallel_tool_calls is refused, and which models fetch images by
+// their address.
 func Gemini() Profile {
 	return Profile{
-		System: SystemSystem, AnyModel: true, Efforts: []Effort{{"xhigh", "high"}, {"max", "high"}, {"ultra", "high"}},
+		System: SystemSystem, SystemFirst: true, AnyModel: true, Efforts: []Effort{{"xhigh", "high"}, {"max", "high"}, {"ultra", "high"}},
 		ToolChoice: ToolChoicesPlain, NoStrict: true, NoParallel: true, NoCustom: true, Signatures: true, IDs: IDsAny, NoRefusal: true,
 		PlainText: true, NoFiles: true, NoCacheKey: true, NoServiceTier: true, NoUser: true, ThoughtTags: true,
 	}
@@ -156,15 +166,16 @@ func LlamaCPP() Profile { return local() }
 // local is what the servers of open models have in common.
 func local() Profile {
 	return Profile{
-		System: SystemSystem, Thinking: ThinkingTemplate, Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoCustom: true, IDs: IDsAny,
+		System: SystemSystem, SystemFirst: true, Thinking: ThinkingTemplate, Replay: ReplayField, ToolChoice: ToolChoicesPlain, NoCustom: true, IDs: IDsAny,
 		NoRefusal: true, PlainText: true, NoFiles: true, TopK: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
 	}
 }
 
 // LMStudio is LM Studio.
+// Unconfirmed: a tool choice that names a tool.
 func LMStudio() Profile {
 	return Profile{
-		MaxTokens: MaxTokens, System: SystemSystem, AnyModel: true, ToolChoice: ToolChoicesPlain, NoStrict: true, NoParallel: true, NoCustom: true,
+		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, AnyModel: true, ToolChoice: ToolChoicesPlain, NoStrict: true, NoParallel: true, NoCustom: true,
 		IDs: IDsAny, NoRefusal: true, PlainText: true, NoFiles: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
 	}
 }
@@ -173,7 +184,7 @@ func LMStudio() Profile {
 // old limit run on for ever.
 func Ollama() Profile {
 	return Profile{
-		MaxTokens: MaxTokens, System: SystemSystem, AnyModel: true, Replay: ReplayField, ToolChoice: ToolChoicesUnsaid, NoStrict: true,
+		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, AnyModel: true, Replay: ReplayField, ToolChoice: ToolChoicesUnsaid, NoStrict: true,
 		NoParallel: true, NoCustom: true, IDs: IDsAny, NoRefusal: true, PlainText: true, NoImageURLs: true, NoFiles: true, NoCacheKey: true,
 		NoServiceTier: true, NoUser: true,
 	}
