@@ -116,6 +116,9 @@ func complete(base, below string) bool {
 	if isVersion(base[strings.LastIndexByte(base, '/')+1:]) {
 		return true
 	}
+	if i := strings.LastIndexByte(base, '/'); i > 0 && strings.HasSuffix(base[:i], "/deployments") {
+		return true // Azure's, below which there is no version
+	}
 	for _, c := range completePrefixes {
 		if strings.HasSuffix(base, c.prefix) && (c.only == "" || c.only == below) {
 			return true

@@ -48,6 +48,8 @@ func testAddress(t *testing.T) {
 		{"endpoint, other version", "https://h.example/api/paas/v4/chat/completions", chat, "https://h.example/api/paas/v4/chat/completions"},
 		{"endpoint, no version", "https://h.example/chat/completions", chat, "https://h.example/chat/completions"},
 		{"endpoint, query", "https://h.example/openai/deployments/d/chat/completions?api-version=2024-10-21", chat, "https://h.example/openai/deployments/d/chat/completions?api-version=2024-10-21"},
+		{"Azure's deployment", "https://h.example/openai/deployments/d?api-version=2024-10-21", chat, "https://h.example/openai/deployments/d/chat/completions?api-version=2024-10-21"},
+		{"Azure's v1", "https://h.example/openai/v1/", chat, "https://h.example/openai/v1/chat/completions"},
 		{"a prefix that is no endpoint", "https://h.example/messages", messages, "https://h.example/messages/v1/messages"},
 
 		{"query kept", "https://h.example/v1?api-version=preview", messages, "https://h.example/v1/messages?api-version=preview"},

@@ -246,6 +246,9 @@ func (e *encoder) sampling() {
 			}
 		}
 	}
+	if e.family.fixed {
+		thinks = r.Model + " samples in one way alone"
+	}
 	e.number("temperature", r.Temperature, 0, 2, thinks)
 	e.number("top_p", r.TopP, 0, 1, thinks)
 	if k := r.TopK; k != nil {

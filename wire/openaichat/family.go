@@ -18,6 +18,7 @@ type family struct {
 	blind     bool   // sees no images
 	whole     bool   // cannot stream the arguments of calls
 	marks     bool   // takes prompt_cache_breakpoint
+	fixed     bool   // refuses every temperature and top_p
 	forgets   bool   // cannot keep the reasoning of earlier turns
 }
 
@@ -81,13 +82,14 @@ var zai = [...]family{
 	{prefix: "glm-5.3", efforts: lowHighOrMax, always: true, blind: true},
 }
 
-// kimi are the models of Moonshot of which something is known. K2.7-code and k3
-// cannot be switched off, and k2.5 refuses to keep reasoning.
+// kimi are the models of Moonshot of which something is known. From k2.5 on they
+// sample in one way alone; k2.7-code and k3 cannot be switched off, and k2.5
+// refuses to keep reasoning.
 var kimi = [...]family{
-	{prefix: "kimi-k2.5", noEffort: true, forgets: true},
-	{prefix: "kimi-k2.6", noEffort: true},
-	{prefix: "kimi-k2.7-code", noEffort: true, always: true},
-	{prefix: "kimi-k3", efforts: lowHighOrMax, always: true},
+	{prefix: "kimi-k2.5", noEffort: true, fixed: true, forgets: true},
+	{prefix: "kimi-k2.6", noEffort: true, fixed: true},
+	{prefix: "kimi-k2.7-code", noEffort: true, always: true, fixed: true},
+	{prefix: "kimi-k3", efforts: lowHighOrMax, always: true, fixed: true},
 }
 
 // unknown lets everything through.

@@ -475,6 +475,8 @@ func TestReasoning(t *testing.T) {
 			want: msgs(`{"role":"user","content":"(an image is left out: the model sees none)"}`), notes: []string{"dropped messages[0].parts[0]"}},
 		{name: "GLM with a V", profile: zai, req: wire.Request{Model: "glm-5v-turbo", Messages: []wire.Message{usr(wire.ImagePart([]byte(encPNG)))}}, want: msgs(`{"role":"user","content":[` + encPNGURL + `]}`)},
 
+		{name: "Kimi, k2.6", profile: openaichat.Moonshot(), req: sampled(wire.Request{Model: "kimi-k2.6"}), want: `,"presence_penalty":0` + encHi, notes: []string{"dropped temperature", "dropped top_p"}},
+		{name: "Kimi, k2", profile: openaichat.Moonshot(), req: sampled(wire.Request{Model: "kimi-k2"}), want: `,"temperature":0,"top_p":0.5,"presence_penalty":0` + encHi},
 		{name: "DeepSeek, words", profile: deepseek, req: set("d", word("medium")), want: `,"thinking":{"type":"enabled"},"reasoning_effort":"high"` + encHi, notes: []string{"converted reasoning.effort"}},
 		{name: "DeepSeek, off and more", profile: deepseek, req: set("d", wire.Reasoning{Mode: wire.ReasoningOff, Budget: 3}), want: `,"thinking":{"type":"disabled"}` + encHi, notes: []string{"dropped reasoning.budget"}},
 		{name: "DeepSeek, further settings", profile: deepseek, req: set("d", wire.Reasoning{Vendor: `{"keep":"all"}`}), want: `,"thinking":{"type":"enabled","keep":"all"}` + encHi},

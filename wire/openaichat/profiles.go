@@ -117,7 +117,7 @@ func Fireworks() Profile {
 		System: SystemSystem, SystemFirst: true, Thinking: ThinkingBudget,
 		Efforts: []Effort{{"minimal", "low"}, {"xhigh", "high"}, {"max", "high"}, {"ultra", "high"}},
 		Replay:  ReplayField, ToolChoice: ToolChoicesPlain, NoCustom: true, IDs: IDsAny, NoRefusal: true, PlainText: true, NoFiles: true,
-		TopK: true, NoUser: true,
+		NoUser: true,
 	}
 }
 
