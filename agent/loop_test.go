@@ -391,3 +391,43 @@ func TestRunInput(t *testing.T) {
 		}
 	}
 }
+
+// TestLeave: a loop that is left while tools run, or before they ran, leaves a
+// result for each call, and no tool that runs on.
+func TestLeave(t *testing.T) {
+	for _, kind := range []agent.EventKind{agent.EventMessage, agent.EventToolStart, agent.EventToolEnd} {
+		var running atomic.Int64
+		tool := agent.Func("get", "", `{"type":"object"}`, func(ctx context.Context, in struct{ Quick bool }) (string, error) {
+			running.Add(1)
+			defer running.Add(-1)
+			if !in.Quick {
+				<-ctx.Done()
+			}
+			return "done", ctx.Err()
+		})
+		s := &script{turns: [][]wire.Event{says(wire.FinishToolCall, call("1", "get", `{"quick":true}`), call("2", "get", `{}`), call("3", "get", `{}`), call("4", "get", `{}`))}}
+		var c agent.Conversation
+		for ev := range (&agent.Agent{Model: s, Tools: []agent.Tool{tool}, MaxParallel: 2}).Run(t.Context(), &c, text("q")) {
+			if ev.Kind == kind {
+				break
+			}
+		}
+		if n := running.Load(); n != 0 {
+			t.Errorf("left at %s: %d tools run on", kind, n)
+		}
+		results := 0
+		for _, e := range c.Snapshot().All() {
+			if e.Role == agent.RoleTool {
+				results++
+			}
+		}
+		want := 4
+		if kind == agent.EventMessage { // the calls are no business of the loop's yet
+			want = 0
+		}
+		if results != want {
+			t.Errorf("left at %s: %d results are recorded, want %d", kind, results, want)
+		}
+		sendable(t, &c)
+	}
+}
