@@ -205,7 +205,7 @@ func matrix(t *testing.T, m *matrixServer, attempts int) []*matrixCell {
 							cfg.HTTP = &http.Client{Transport: x.count}
 							cfg.Header = []wire.Header{{Name: "X-Cell", Value: x.name}}
 							cfg.Stream = &stream.Options{MaxBlockBytes: 64 << 10}
-							cfg.Clocks = provider.Clocks{Connect: 20 * time.Second, Head: time.Second, Bytes: time.Second, Content: 1500 * time.Millisecond}
+							cfg.Clocks = provider.Clocks{Connect: 20 * time.Second, Head: 2 * time.Second, Bytes: 2 * time.Second, Content: 3 * time.Second}
 							cfg.Trace = &provider.Trace{
 								Request:  func(r provider.TraceRequest) { noKey(t, r) },
 								Response: func(r provider.TraceResponse) { noKey(t, r) },

