@@ -29,6 +29,50 @@ type spoiled struct {
 	failure      string // the vendor's error, in the place
 	good         string // the whole body, for the attempts after the first
 	once         bool   // only the first attempt is spoiled
+	read         gate   // the client has read before
+}
+
+// gate is passed once somebody has opened it.
+type gate struct {
+	once sync.Once
+	c    chan struct{}
+}
+
+func (g *gate) open() { g.once.Do(func() { close(g.c) }) }
+
+// reading is a transport that tells when the client has read what comes before
+// the fault, so that a reset takes nothing with it that was sent.
+type reading struct {
+	*http.Transport
+	s *spoiled
+}
+
+func (r *reading) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := r.Transport.RoundTrip(req)
+	if err == nil {
+		b := &readBody{ReadCloser: resp.Body, s: r.s, left: len(r.s.before)}
+		b.had(0)
+		resp.Body = b
+	}
+	return resp, err
+}
+
+type readBody struct {
+	io.ReadCloser
+	s    *spoiled
+	left int
+}
+
+func (b *readBody) had(n int) {
+	if b.left -= n; b.left <= 0 {
+		b.s.read.open()
+	}
+}
+
+func (b *readBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.had(n)
+	return n, err
 }
 
 // page and garbage are what does not belong into an answer. Like the vendors'
@@ -43,13 +87,17 @@ var longLine = strings.Repeat("x", 256<<10)
 
 // inserted is what a fault puts into the body, and then the body ends.
 func (s *spoiled) inserted() (text string, ok bool) {
+	end := "" // of the event that it got into
+	if s.place == "mid event" && s.contentType == "text/event-stream" {
+		end = "\n"
+	}
 	switch s.fault {
 	case "page":
-		return page, true
+		return page + end, true
 	case "error":
 		return s.failure, true
 	case "garbage":
-		return garbage, true
+		return garbage + end, true
 	case "long line":
 		if s.place == "after headers" && s.contentType == "text/event-stream" {
 			return "data: " + longLine, true
@@ -73,6 +121,7 @@ func packed(text string) []byte {
 
 // matrixServer serves spoiled answers, told apart by the header X-Cell.
 type matrixServer struct {
+	t        *testing.T
 	mu       sync.Mutex
 	cells    map[string]*spoiled
 	requests map[string]int
@@ -80,12 +129,21 @@ type matrixServer struct {
 }
 
 func newMatrixServer(t *testing.T) *matrixServer {
-	m := &matrixServer{cells: map[string]*spoiled{}, requests: map[string]int{}, over: make(chan struct{})}
+	m := &matrixServer{t: t, cells: map[string]*spoiled{}, requests: map[string]int{}, over: make(chan struct{})}
 	t.Cleanup(func() { close(m.over) })
 	return m
 }
 
+// await waits until the client has read what comes before the fault.
+func (m *matrixServer) await(s *spoiled) {
+	select {
+	case <-s.read.c:
+	case <-m.over:
+	}
+}
+
 func (m *matrixServer) add(name string, s *spoiled) {
+	s.read.c = make(chan struct{})
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cells[name] = s
@@ -155,7 +213,6 @@ func (m *matrixServer) serve1(c *net.TCPConn) {
 	if s.place == "before headers" {
 		switch s.fault {
 		case "reset":
-			time.Sleep(10 * time.Millisecond)
 			reset()
 		case "silence":
 			hang()
@@ -194,7 +251,7 @@ func (m *matrixServer) serve1(c *net.TCPConn) {
 	case "clean close":
 		end()
 	case "reset":
-		time.Sleep(20 * time.Millisecond) // so that what was sent is read first
+		m.await(s)
 		reset()
 	case "silence":
 		hang()
@@ -225,6 +282,9 @@ func (m *matrixServer) http2(t *testing.T) (string, *http.Client) {
 
 func (m *matrixServer) serve2(w http.ResponseWriter, req *http.Request) {
 	io.Copy(io.Discard, req.Body)
+	if req.ProtoMajor != 2 {
+		m.t.Errorf("%s: asked over %s", req.Header.Get("X-Cell"), req.Proto)
+	}
 	s, spoil := m.next(req.Header.Get("X-Cell"))
 	conn := req.Context().Value(connKey{}).(net.Conn)
 	hang := func() {
@@ -294,7 +354,7 @@ func (m *matrixServer) serve2(w http.ResponseWriter, req *http.Request) {
 	switch s.fault {
 	case "clean close":
 	case "reset":
-		time.Sleep(20 * time.Millisecond)
+		m.await(s)
 		panic(http.ErrAbortHandler)
 	case "silence":
 		hang()

@@ -110,6 +110,16 @@ type ended struct {
 	clock provider.Clock // of a timeout
 	class wire.Class     // of a vendor's error
 	is    error          // what errors.Is finds besides
+	odd   bool           // a note tells of lines that were passed over
+}
+
+// connReset is what the system says of a connection that was reset, nil where
+// it has a word for it that package syscall does not know.
+func connReset() error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	return syscall.ECONNRESET
 }
 
 // matrixWant says how each cell ends. Only the place, the fault and the framing
@@ -129,7 +139,7 @@ func matrixWant(place, fault string, framing wire.Framing, proto string) ended {
 			return ended{cause: wire.CauseVendor, class: wire.ClassOverloaded}
 		case "reset":
 			if proto == "HTTP/1.1" {
-				return ended{cause: wire.CauseConnect, is: syscall.ECONNRESET}
+				return ended{cause: wire.CauseConnect, is: connReset()}
 			}
 		}
 		return ended{cause: wire.CauseConnect}
@@ -139,7 +149,7 @@ func matrixWant(place, fault string, framing wire.Framing, proto string) ended {
 		return ended{cause: wire.CauseTruncated}
 	case "reset":
 		if proto == "HTTP/1.1" {
-			return ended{cause: wire.CauseReset, is: syscall.ECONNRESET}
+			return ended{cause: wire.CauseReset, is: connReset()}
 		}
 		return ended{cause: wire.CauseReset}
 	case "gzip cut":
@@ -156,8 +166,11 @@ func matrixWant(place, fault string, framing wire.Framing, proto string) ended {
 		}
 		return ended{cause: wire.CauseVendor, class: wire.ClassOverloaded}
 	case "page", "garbage":
-		if sse && place != "after headers" { // lines that are no field, or an event without its end, and then no more
-			return ended{cause: wire.CauseTruncated}
+		// Lines that are no field are passed over, as the standard of event
+		// streams wants it. Unless they are all that there is, the stream is
+		// then one that ends early. Within an event they spoil it.
+		if sse && place == "between events" {
+			return ended{cause: wire.CauseTruncated, odd: true}
 		}
 		return ended{cause: wire.CauseProtocol}
 	}
@@ -173,7 +186,24 @@ type matrixCell struct {
 	place   string
 	framing wire.Framing
 	count   *counting
+	tr      *http.Transport
 	client  *provider.Client
+}
+
+// matrixClocks are limits of time that are short where a cell waits for them, and
+// else longer than any machine is slow.
+func matrixClocks(waits provider.Clock) provider.Clocks {
+	const short, long = 2 * time.Second, 25 * time.Second
+	c := provider.Clocks{Connect: long, Head: long, Bytes: long, Content: long}
+	switch waits {
+	case provider.ClockHead:
+		c.Head = short
+	case provider.ClockBytes:
+		c.Bytes, c.Content = short, 3*short
+	case provider.ClockContent: // while signs of life come, the other one does not run out
+		c.Bytes, c.Content = short, short+short/2
+	}
+	return c
 }
 
 // matrix makes all cells.
@@ -198,14 +228,14 @@ func matrix(t *testing.T, m *matrixServer, attempts int) []*matrixCell {
 							tr, base = client2.Transport.(*http.Transport).Clone(), addr2
 						}
 						tr.MaxResponseHeaderBytes = 64 << 10
-						x.count = &counting{RoundTripper: tr}
+						x.tr, x.count = tr, &counting{RoundTripper: &reading{tr, x.spoiled}}
 						t.Cleanup(tr.CloseIdleConnections)
 						x.client = newClient(t, base, func(cfg *provider.Config) {
 							cfg.Codec = x.codec.codec
 							cfg.HTTP = &http.Client{Transport: x.count}
 							cfg.Header = []wire.Header{{Name: "X-Cell", Value: x.name}}
 							cfg.Stream = &stream.Options{MaxBlockBytes: 64 << 10}
-							cfg.Clocks = provider.Clocks{Connect: 20 * time.Second, Head: 2 * time.Second, Bytes: 2 * time.Second, Content: 3 * time.Second}
+							cfg.Clocks = matrixClocks(x.want.clock)
 							cfg.Trace = &provider.Trace{
 								Request:  func(r provider.TraceRequest) { noKey(t, r) },
 								Response: func(r provider.TraceResponse) { noKey(t, r) },
@@ -225,27 +255,32 @@ func matrix(t *testing.T, m *matrixServer, attempts int) []*matrixCell {
 	return cells
 }
 
-// each looks at all cells, many at once, and then at what is left of them.
+// each looks at all cells and then at what is left of them. Cells that wait do it
+// together, after the others, which are few at a time so that none waits for the
+// machine.
 func each(t *testing.T, cells []*matrixCell, look func(t *testing.T, x *matrixCell)) {
 	before := runtime.NumGoroutine()
-	var wg sync.WaitGroup
-	gate := make(chan struct{}, 64)
-	for _, x := range cells {
-		wg.Add(1)
-		gate <- struct{}{}
-		go func() {
-			defer wg.Done()
-			defer func() { <-gate }()
-			look(t, x)
-			if x.count.open.Load() != 0 {
-				t.Errorf("%s: a body is open", x.name)
+	for _, waits := range []bool{false, true} {
+		var wg sync.WaitGroup
+		gate := make(chan struct{}, map[bool]int{false: 8, true: len(cells)}[waits])
+		for _, x := range cells {
+			if (x.want.clock != "") != waits {
+				continue
 			}
-		}()
+			gate <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-gate }()
+				look(t, x)
+				if x.count.open.Load() != 0 {
+					t.Errorf("%s: a body is open", x.name)
+				}
+			})
+		}
+		wg.Wait()
 	}
-	wg.Wait()
 	within(t, 5*time.Second, "the goroutines are gone", func() bool {
 		for _, x := range cells { // of HTTP/2, a connection is idle a little after its stream
-			x.count.RoundTripper.(*http.Transport).CloseIdleConnections()
+			x.tr.CloseIdleConnections()
 		}
 		return runtime.NumGoroutine() <= before
 	})
@@ -253,7 +288,7 @@ func each(t *testing.T, cells []*matrixCell, look func(t *testing.T, x *matrixCe
 
 // collected is a stream that was read to its end, with all that must hold for it.
 func (x *matrixCell) collected(t *testing.T) result {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var res result
 	var last error
@@ -270,6 +305,9 @@ func (x *matrixCell) collected(t *testing.T) result {
 	}
 	if last != nil {
 		res.err = wire.AsError(last, "")
+		if end := res.events[len(res.events)-1].End; end == nil || end.Err != res.err {
+			t.Errorf("%s: the end event %+v does not belong to the error %v", x.name, end, res.err)
+		}
 		noKey(t, last)
 	}
 	noKey(t, res.events)
@@ -303,12 +341,16 @@ func (x *matrixCell) check(t *testing.T, res result) {
 	if res.text != text {
 		t.Errorf("%s: text %q, want %q", x.name, res.text, text)
 	}
-	partial := false
+	partial, odd := false, false
 	for _, ev := range res.events {
+		odd = odd || ev.Kind == wire.EventNote && ev.Note.Code == wire.NoteOdd
 		partial = partial || ev.Kind == wire.EventPartEnd && ev.Data != nil && ev.Data.Partial
 	}
 	if partial != (text != "" && cause != wire.CauseFinished) {
 		t.Errorf("%s: a part was cut off: %v", x.name, partial)
+	}
+	if w.odd && !odd {
+		t.Errorf("%s: no note on the lines that were passed over", x.name)
 	}
 }
 
