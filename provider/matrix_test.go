@@ -36,7 +36,14 @@ type matrixCodec struct {
 	ping              string // an event that brings nothing
 	failure           string // the vendor's error as an event
 	failureDocument   string // and as a document
+	// early is a beginning of the streamed answer after which its terminal event
+	// is still to come, and after which it is finished all the same; empty if the
+	// protocol has none.
+	early string
 }
+
+// chatFinish is the rest of a chunk with the finish reason.
+const chatFinish = "\"model\":\"m1\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
 
 var matrixCodecs = []matrixCodec{
 	{
@@ -57,16 +64,18 @@ var matrixCodecs = []matrixCodec{
 		first: "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"m1\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n" +
 			"data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"m1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\n",
 		half:            "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",",
-		rest:            "\"model\":\"m1\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
+		rest:            chatFinish + "data: [DONE]\n\n",
 		document:        `{"id":"c1","object":"chat.completion","model":"m1","choices":[{"index":0, "message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`,
 		ping:            ": OPENROUTER PROCESSING\n\n",
 		failure:         "data: {\"error\":{\"message\":\"busy " + key + "\",\"type\":\"overloaded_error\"}}\n\n",
 		failureDocument: `{"error":{"message":"busy ` + key + `","type":"overloaded_error"}}`,
+		early:           chatFinish,
 	},
 }
 
 var (
 	matrixPlaces = []string{"before headers", "after headers", "mid event", "between events", "after the terminal event"}
+	earlyPlace   = "before the terminal event, finished all the same"
 	matrixFaults = []string{"clean close", "reset", "silence", "pings", "page", "error", "garbage", "gzip cut", "long line"}
 	framings     = []wire.Framing{wire.FramingSSE, wire.FramingWhole}
 	protos       = []string{"HTTP/1.1", "HTTP/2"}
@@ -85,6 +94,8 @@ func (m *matrixCodec) spoil(place, fault string, framing wire.Framing) *spoiled 
 			s.failure = "\n\n" + m.failure
 		case "between events":
 			s.before = m.first
+		case earlyPlace:
+			s.before = m.first + m.half + m.early
 		case "after the terminal event":
 			s.before = s.good
 		case "before headers":
@@ -107,7 +118,7 @@ func (m *matrixCodec) spoil(place, fault string, framing wire.Framing) *spoiled 
 // ended is how a cell ends.
 type ended struct {
 	cause wire.Cause
-	clock provider.Clock // of a timeout
+	clock provider.Clock // that runs out
 	class wire.Class     // of a vendor's error
 	is    error          // what errors.Is finds besides
 	odd   bool           // a note tells of lines that were passed over
@@ -128,6 +139,19 @@ func matrixWant(place, fault string, framing wire.Framing, proto string) ended {
 	sse := framing == wire.FramingSSE
 	if place == "after the terminal event" { // a document's is its last bracket
 		return ended{cause: wire.CauseFinished}
+	}
+	if place == earlyPlace { // what else there is to come is waited for, and does not count
+		switch fault {
+		case "silence":
+			return ended{cause: wire.CauseFinished, clock: provider.ClockBytes, odd: true}
+		case "pings":
+			return ended{cause: wire.CauseFinished, clock: provider.ClockContent, odd: true}
+		case "clean close":
+			return ended{cause: wire.CauseFinished}
+		case "error": // the vendor takes it back
+			return ended{cause: wire.CauseVendor, class: wire.ClassOverloaded}
+		}
+		return ended{cause: wire.CauseFinished, odd: true}
 	}
 	if place == "before headers" {
 		switch fault {
@@ -206,49 +230,62 @@ func matrixClocks(waits provider.Clock) provider.Clocks {
 	return c
 }
 
-// matrix makes all cells.
-func matrix(t *testing.T, m *matrixServer, attempts int) []*matrixCell {
+// matrix makes all cells of the places, of the codecs that have them.
+func matrix(t *testing.T, m *matrixServer, attempts int, places ...string) []*matrixCell {
 	addr1 := m.http1(t)
 	addr2, client2 := m.http2(t)
 	var cells []*matrixCell
 	for c := range matrixCodecs {
-		for _, place := range matrixPlaces {
+		for _, place := range places {
 			for _, fault := range matrixFaults {
 				for _, framing := range framings {
 					for _, proto := range protos {
-						x := &matrixCell{codec: &matrixCodecs[c], place: place, framing: framing, want: matrixWant(place, fault, framing, proto)}
+						if place == earlyPlace && (matrixCodecs[c].early == "" || framing != wire.FramingSSE) {
+							continue
+						}
+						// Each cell has connections of its own, since some break them.
+						tr, base := http.DefaultTransport.(*http.Transport).Clone(), addr1
+						if proto == "HTTP/2" {
+							tr, base = client2.Transport.(*http.Transport).Clone(), addr2
+						}
+						x := &matrixCell{codec: &matrixCodecs[c], place: place, framing: framing, tr: tr, want: matrixWant(place, fault, framing, proto)}
 						x.name = fmt.Sprintf("%s, %s, %s, %s, %s", x.codec.name, framing, proto, place, fault)
 						x.spoiled = x.codec.spoil(place, fault, framing)
 						x.spoiled.once = attempts > 1
 						m.add(x.name, x.spoiled)
-						// Each cell has connections of its own, since some break them.
-						tr := http.DefaultTransport.(*http.Transport).Clone()
-						base := addr1
-						if proto == "HTTP/2" {
-							tr, base = client2.Transport.(*http.Transport).Clone(), addr2
-						}
-						tr.MaxResponseHeaderBytes = 64 << 10
-						x.tr, x.count = tr, &counting{RoundTripper: &reading{tr, x.spoiled}}
-						t.Cleanup(tr.CloseIdleConnections)
-						x.client = newClient(t, base, func(cfg *provider.Config) {
-							cfg.Codec = x.codec.codec
-							cfg.HTTP = &http.Client{Transport: x.count}
-							cfg.Header = []wire.Header{{Name: "X-Cell", Value: x.name}}
-							cfg.Stream = &stream.Options{MaxBlockBytes: 64 << 10}
-							cfg.Clocks = matrixClocks(x.want.clock)
-							cfg.Trace = &provider.Trace{
-								Request:  func(r provider.TraceRequest) { noKey(t, r) },
-								Response: func(r provider.TraceResponse) { noKey(t, r) },
-								Failed:   func(f provider.TraceFailure) { noKey(t, f); noKey(t, f.Err) },
-							}
-							cfg.Retry = &retry.Policy{MaxAttempts: attempts, BaseDelay: 100 * time.Millisecond, Rand: func() float64 { return 1 }}
-						})
+						x.connect(t, base, attempts)
 						cells = append(cells, x)
 					}
 				}
 			}
 		}
 	}
+	return cells
+}
+
+// connect makes the client of a cell.
+func (x *matrixCell) connect(t *testing.T, base string, attempts int) {
+	x.tr.MaxResponseHeaderBytes = 64 << 10
+	x.count = &counting{RoundTripper: &reading{x.tr, x.spoiled}}
+	t.Cleanup(x.tr.CloseIdleConnections)
+	x.client = newClient(t, base, func(cfg *provider.Config) {
+		cfg.Codec = x.codec.codec
+		cfg.HTTP = &http.Client{Transport: x.count}
+		cfg.Header = []wire.Header{{Name: "X-Cell", Value: x.name}}
+		cfg.Stream = &stream.Options{MaxBlockBytes: 64 << 10}
+		cfg.Clocks = matrixClocks(x.want.clock)
+		cfg.Trace = &provider.Trace{
+			Request:  func(r provider.TraceRequest) { noKey(t, r) },
+			Response: func(r provider.TraceResponse) { noKey(t, r) },
+			Failed:   func(f provider.TraceFailure) { noKey(t, f); noKey(t, f.Err) },
+		}
+		cfg.Retry = &retry.Policy{MaxAttempts: attempts, BaseDelay: 100 * time.Millisecond, Rand: func() float64 { return 1 }}
+	})
+}
+
+// whole fails unless there is a cell for every combination.
+func whole(t *testing.T, cells []*matrixCell) []*matrixCell {
+	t.Helper()
 	if want := len(matrixCodecs) * 5 * 9 * 2 * 2; len(cells) != want {
 		t.Fatalf("%d cells, want %d", len(cells), want)
 	}
@@ -331,7 +368,7 @@ func (x *matrixCell) check(t *testing.T, res result) {
 		t.Errorf("%s: no %v in %v", x.name, w.is, res.err)
 	}
 	var timeout *provider.TimeoutError
-	if (res.err != nil && errors.As(res.err, &timeout)) != (w.clock != "") || timeout != nil && timeout.Clock != w.clock {
+	if res.err != nil && errors.As(res.err, &timeout) != (w.clock != "") || timeout != nil && timeout.Clock != w.clock {
 		t.Errorf("%s: clock %v, want %q", x.name, timeout, w.clock)
 	}
 	text := ""
@@ -363,7 +400,7 @@ func (x *matrixCell) delivers() bool {
 // answer and both versions of HTTP, over real connections.
 func TestMatrix(t *testing.T) {
 	m := newMatrixServer(t)
-	each(t, matrix(t, m, 1), func(t *testing.T, x *matrixCell) {
+	each(t, whole(t, matrix(t, m, 1, matrixPlaces...)), func(t *testing.T, x *matrixCell) {
 		x.check(t, x.collected(t))
 		if n := m.count(x.name); n != 1 {
 			t.Errorf("%s: %d requests", x.name, n)
@@ -376,7 +413,7 @@ func TestMatrix(t *testing.T) {
 // answer once.
 func TestMatrixAgain(t *testing.T) {
 	m := newMatrixServer(t)
-	each(t, matrix(t, m, 2), func(t *testing.T, x *matrixCell) {
+	each(t, whole(t, matrix(t, m, 2, matrixPlaces...)), func(t *testing.T, x *matrixCell) {
 		res := x.collected(t)
 		again := !x.delivers()
 		switch x.want.cause {
@@ -406,4 +443,16 @@ func TestMatrixAgain(t *testing.T) {
 			t.Errorf("%s: %d starts, %d notes, text %q, %v", x.name, starts, retried, res.text, res.err)
 		}
 	})
+}
+
+// TestMatrixEarly: an answer whose protocol says that it is finished before its
+// terminal event is finished whatever comes instead of that, unless it is the
+// vendor's error, and a note tells of what did.
+func TestMatrixEarly(t *testing.T) {
+	m := newMatrixServer(t)
+	cells := matrix(t, m, 1, earlyPlace)
+	if len(cells) == 0 {
+		t.Fatal("no cells")
+	}
+	each(t, cells, func(t *testing.T, x *matrixCell) { x.check(t, x.collected(t)) })
 }
