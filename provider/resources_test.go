@@ -272,9 +272,9 @@ func manyServe() {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		flush := http.NewResponseController(w).Flush
-		io.WriteString(w, m.first)
+		io.WriteString(w, m.start+m.first)
 		flush()
-		io.WriteString(w, strings.Split(m.first, "\n\n")[2]+"\n\n")
+		io.WriteString(w, strings.Split(m.start+m.first, "\n\n")[2]+"\n\n")
 		flush()
 		<-release
 		io.WriteString(w, m.half+m.rest)
