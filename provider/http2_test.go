@@ -17,6 +17,7 @@ import (
 const (
 	h2Data, h2Headers, h2Reset, h2Settings, h2GoAway = 0, 1, 3, 4, 7
 	h2Ack, h2EndHeaders                              = 1, 4
+	h2InternalError                                  = 2 // section 7
 )
 
 // h2Frame is one frame.

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -24,12 +25,13 @@ const pingEvery = 50 * time.Millisecond
 type spoiled struct {
 	place, fault string
 	contentType  string
-	before       string // what is sent of the body
-	ping         string // a sign of life, in the place
-	failure      string // the vendor's error, in the place
-	good         string // the whole body, for the attempts after the first
-	once         bool   // only the first attempt is spoiled
-	read         gate   // the client has read before
+	before       string      // what is sent of the body
+	ping         string      // a sign of life, in the place
+	failure      string      // the vendor's error, in the place
+	good         string      // the whole body, for the attempts after the first
+	once         bool        // only the first attempt is spoiled
+	read         gate        // the client has read before
+	reached      atomic.Bool // the server has sent before and comes to the fault
 }
 
 // gate is passed once somebody has opened it.
@@ -211,6 +213,7 @@ func (m *matrixServer) serve1(c *net.TCPConn) {
 		return
 	}
 	if s.place == "before headers" {
+		s.reached.Store(true)
 		switch s.fault {
 		case "reset":
 			reset()
@@ -241,12 +244,12 @@ func (m *matrixServer) serve1(c *net.TCPConn) {
 	}
 	if s.fault == "gzip cut" {
 		head("200 OK", s.contentType, "Content-Encoding: gzip\r\n")
-		chunk(string(packed(s.before)))
+		s.reached.Store(chunk(string(packed(s.before))) == nil)
 		end()
 		return
 	}
 	head("200 OK", s.contentType, "")
-	chunk(s.before)
+	s.reached.Store(chunk(s.before) == nil)
 	switch s.fault {
 	case "clean close":
 		end()
@@ -312,6 +315,7 @@ func (m *matrixServer) serve2(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if s.place == "before headers" {
+		s.reached.Store(true)
 		switch s.fault {
 		case "clean close", "gzip cut": // a handler that returns has answered
 			conn.Close()
@@ -344,13 +348,11 @@ func (m *matrixServer) serve2(w http.ResponseWriter, req *http.Request) {
 	if s.fault == "gzip cut" {
 		w.Header().Set("Content-Encoding", "gzip")
 		head(200, s.contentType)
-		write(string(packed(s.before)))
+		s.reached.Store(write(string(packed(s.before))) == nil)
 		return
 	}
 	head(200, s.contentType)
-	if s.before != "" {
-		write(s.before)
-	}
+	s.reached.Store(s.before == "" || write(s.before) == nil)
 	switch s.fault {
 	case "clean close":
 	case "reset":

@@ -125,7 +125,8 @@ type ended struct {
 	clock provider.Clock // that runs out
 	class wire.Class     // of a vendor's error
 	is    error          // what errors.Is finds besides
-	odd   bool           // a note tells of lines that were passed over
+	rst   bool           // errors.As finds that the server reset the stream of HTTP/2
+	odd   bool           // a note tells of what was passed over
 }
 
 // connReset is what the system says of a connection that was reset, nil where
@@ -169,17 +170,18 @@ func matrixWant(place, fault string, framing wire.Framing, proto string) ended {
 			if proto == "HTTP/1.1" {
 				return ended{cause: wire.CauseConnect, is: connReset()}
 			}
+			return ended{cause: wire.CauseConnect, rst: true}
 		}
 		return ended{cause: wire.CauseConnect}
 	}
 	switch fault {
-	case "clean close":
-		return ended{cause: wire.CauseTruncated}
+	case "clean close": // half an event is passed over
+		return ended{cause: wire.CauseTruncated, is: io.ErrUnexpectedEOF, odd: sse && place == "mid event"}
 	case "reset":
 		if proto == "HTTP/1.1" {
 			return ended{cause: wire.CauseReset, is: connReset()}
 		}
-		return ended{cause: wire.CauseReset}
+		return ended{cause: wire.CauseReset, rst: true}
 	case "gzip cut":
 		return ended{cause: wire.CauseReset, is: io.ErrUnexpectedEOF}
 	case "silence":
@@ -198,9 +200,9 @@ func matrixWant(place, fault string, framing wire.Framing, proto string) ended {
 		// streams wants it. Unless they are all that there is, the stream is
 		// then one that ends early. Within an event they spoil it.
 		if sse && (place == "between events" || place == heldPlace) {
-			return ended{cause: wire.CauseTruncated, odd: true}
+			return ended{cause: wire.CauseTruncated, is: io.ErrUnexpectedEOF, odd: true}
 		}
-		return ended{cause: wire.CauseProtocol}
+		return ended{cause: wire.CauseProtocol, odd: sse && place == "after headers"}
 	}
 	panic("no such fault: " + fault)
 }
@@ -319,6 +321,9 @@ func each(t *testing.T, cells []*matrixCell, look func(t *testing.T, x *matrixCe
 		}
 		wg.Wait()
 	}
+	for _, x := range cells { // a client that is finished does not wait for the server to come there
+		within(t, 5*time.Second, x.name+": the server comes to the fault", x.spoiled.reached.Load)
+	}
 	within(t, 5*time.Second, "the goroutines are gone", func() bool {
 		for _, x := range cells { // of HTTP/2, a connection is idle a little after its stream
 			x.tr.CloseIdleConnections()
@@ -371,6 +376,10 @@ func (x *matrixCell) check(t *testing.T, res result) {
 	case w.is != nil && !errors.Is(res.err, w.is):
 		t.Errorf("%s: no %v in %v", x.name, w.is, res.err)
 	}
+	var rst provider.StreamError
+	if got := res.err != nil && errors.As(res.err, &rst); got != w.rst || got && rst.Code != h2InternalError {
+		t.Errorf("%s: reset of a stream: %v, want %v: %v", x.name, got, w.rst, res.err)
+	}
 	var timeout *provider.TimeoutError
 	if res.err != nil && errors.As(res.err, &timeout) != (w.clock != "") || timeout != nil && timeout.Clock != w.clock {
 		t.Errorf("%s: clock %v, want %q", x.name, timeout, w.clock)
@@ -390,8 +399,8 @@ func (x *matrixCell) check(t *testing.T, res result) {
 	if partial != (text != "" && cause != wire.CauseFinished) {
 		t.Errorf("%s: a part was cut off: %v", x.name, partial)
 	}
-	if w.odd && !odd {
-		t.Errorf("%s: no note on the lines that were passed over", x.name)
+	if w.odd != odd {
+		t.Errorf("%s: a note on what was passed over: %v, want %v", x.name, odd, w.odd)
 	}
 }
 
