@@ -26,7 +26,7 @@ func (e *encoder) omitted(m *wire.Media) string {
 		return noVision
 	case m.FileID != "" && e.profile.NoFiles:
 		return noFiles
-	case e.profile.NoImageURLs && m.URL != "" && !strings.HasPrefix(m.URL, "data:"):
+	case e.profile.NoImageURLs && m.URL != "" && !hasScheme(m.URL, dataScheme):
 		return linkBegins + m.URL + ")"
 	}
 	return ""
@@ -104,8 +104,11 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 			e.str(m.Detail)
 		}
 		e.lit(`}`)
-	case m.URL != "" && !strings.HasPrefix(m.URL, "data:"):
+	case m.URL != "" && !hasScheme(m.URL, dataScheme):
 		e.refuse(at.String()+".media.url", "the protocol takes the address of an image alone", "give the bytes")
+		e.lit(`{"type":"file","file":{}`)
+	case m.URL != "" && (strings.HasPrefix(typ, "audio/") || strings.HasPrefix(typ, "text/")):
+		e.refuse(at.String()+".media.url", "the protocol takes no data URL of "+typ, "give the bytes")
 		e.lit(`{"type":"file","file":{}`)
 	case strings.HasPrefix(typ, "audio/"):
 		kind = "input_audio"
