@@ -37,7 +37,7 @@ type call struct {
 }
 
 // callNote are the things that are told once of a call.
-type callNote uint8
+type callNote uint16
 
 const (
 	notedUnnamed callNote = 1 << iota
@@ -48,6 +48,7 @@ const (
 	notedSeveral
 	notedCut
 	notedObject
+	notedName
 )
 
 // entry is one entry of tool_calls. Its texts point into the caller's data.
@@ -259,9 +260,13 @@ func (d *decoder) takeCall(dst []wire.Event, c *call, e *entry) ([]wire.Event, *
 		c.vendorID = strings.Clone(e.id)
 		late = c.begun
 	}
-	if e.name != "" && c.name == "" {
+	switch {
+	case e.name == "" || e.name == c.name:
+	case c.name == "":
 		c.name = strings.Clone(e.name)
 		c.free = c.free || e.free
+	default: // names come whole, so it is no piece of one
+		dst = c.odd(dst, notedName, wire.NoteOdd, "another name came for it, "+strconv.Quote(wire.Excerpt([]byte(e.name)))+", which was left out")
 	}
 	if c.name == "" || c.begun {
 		if late {

@@ -263,6 +263,13 @@ func TestDecodeFaults(t *testing.T) {
 	t.Run("F35 name on every chunk", func(t *testing.T) {
 		calls(t, finished(t, wire.FinishToolCall, with(tc(`{"index":0,"id":"a","function":{"name":"get","arguments":""}}`), tc(`{"index":0,"function":{"name":"get","arguments":"{}"}}`))...), "a", "get", "{}")
 	})
+	t.Run("F35 name in pieces", func(t *testing.T) {
+		resp := finished(t, wire.FinishToolCall, with(tc(`{"index":0,"id":"a","function":{"name":"get_","arguments":"{"}}`), tc(`{"index":0,"function":{"name":"weather"}}`), tc(`{"index":0,"function":{"name":"get_","arguments":"}"}}`))...)
+		calls(t, resp, "a", "get_", "{}")
+		if len(resp.Notes) != 1 || !strings.Contains(resp.Notes[0].Detail, `"weather"`) {
+			t.Errorf("notes %v", resp.Notes)
+		}
+	})
 	t.Run("F36 arguments before the name", func(t *testing.T) {
 		calls(t, finished(t, wire.FinishToolCall, with(tc(`{"index":0,"id":"c","function":{"arguments":"{\"q\":"}}`), tc(`{"index":0,"function":{"name":"get","arguments":"1}"}}`))...), "c", "get", `{"q":1}`)
 		resp, _ := failed(t, sse(with(tc(`{"index":0,"id":"c","function":{"arguments":"{}"}}`))...), wire.CauseProtocol)
