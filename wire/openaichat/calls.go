@@ -192,7 +192,10 @@ func (d *decoder) toolCall(dst []wire.Event, v jsonw.Value, ch *chunk) ([]wire.E
 			}
 		}
 	}
-	c := d.find(&e)
+	var c *call
+	if !ch.listed { // else every entry is a call, whatever its id
+		c = d.find(&e)
+	}
 	dst, c, err := d.takeCall(dst, c, &e)
 	if err != nil {
 		return dst, err

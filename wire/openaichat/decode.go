@@ -100,6 +100,7 @@ type chunk struct {
 	choices, usage, err, groq        jsonw.Value
 	code, message, detail, typ, base jsonw.Value
 	unknown, whole                   bool
+	listed                           bool // its calls stand in a message, each whole
 }
 
 // Decode implements [wire.Decoder].
@@ -170,8 +171,8 @@ func (d *decoder) chunk(dst []wire.Event, name string, c *chunk) ([]wire.Event, 
 	for m := c.root.Members(); m.Next(); {
 		switch m.Name() {
 		case "id":
-			if d.id == "" && !d.begun {
-				d.id = strings.Clone(m.Value().Text())
+			if id := m.Value().Text(); d.id == "" && !d.begun && !placeholder(id) {
+				d.id = strings.Clone(id)
 			}
 		case "model":
 			if d.model == "" && !d.begun {
@@ -352,6 +353,7 @@ func (d *decoder) choice(dst []wire.Event, v jsonw.Value, c *chunk, failed bool)
 		dst = d.once(d.pass(dst, c), notedMessage, "choices.message", "the message was given whole after it had come in pieces")
 	case message.IsObject():
 		c.whole = c.whole || c.object == "chat.completion"
+		c.listed = true
 		dst, err = d.delta(dst, message, c)
 	case text.IsString(): // the older protocol, whose prompt is a text
 		dst = d.content(dst, text, text.Plain())

@@ -263,6 +263,22 @@ func TestDecodeFaults(t *testing.T) {
 	t.Run("F35 name on every chunk", func(t *testing.T) {
 		calls(t, finished(t, wire.FinishToolCall, with(tc(`{"index":0,"id":"a","function":{"name":"get","arguments":""}}`), tc(`{"index":0,"function":{"name":"get","arguments":"{}"}}`))...), "a", "get", "{}")
 	})
+	t.Run("F26 equal calls in a whole message", func(t *testing.T) {
+		for _, entry := range []string{`{"id":"","index":0,"function":{"name":"now","arguments":""}}`, `{"id":"a","function":{"name":"now","arguments":"{}"}}`} {
+			body := `{"id":"c1","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"tool_calls":[` + entry + "," + entry + `]},"finish_reason":"tool_calls"}]}`
+			for f, body := range map[wire.Framing]string{wire.FramingWhole: body, wire.FramingSSE: sse(body)} {
+				resp, _, err := decodeBody(t, openCodec, strings.NewReader(body), f)
+				ps := resp.Message.Parts
+				if err != nil || len(ps) != 2 || ps[0].ID == ps[1].ID || len(resp.Message.ExecutableCalls()) != 2 {
+					t.Errorf("%s: %+v, %v", entry, ps, err)
+				}
+			}
+		}
+	})
+	t.Run("an id that is none", func(t *testing.T) {
+		resp := finished(t, wire.FinishStop, `{"id":"null","model":"","choices":[{"index":0,"delta":{"role":"assistant"}}]}`, content("x"), oc(`{}`, "stop"), evDone)
+		eq(t, "the id", resp.Message.Origin.ResponseID, "c1")
+	})
 	t.Run("F35 name in pieces", func(t *testing.T) {
 		resp := finished(t, wire.FinishToolCall, with(tc(`{"index":0,"id":"a","function":{"name":"get_","arguments":"{"}}`), tc(`{"index":0,"function":{"name":"weather"}}`), tc(`{"index":0,"function":{"name":"get_","arguments":"}"}}`))...)
 		calls(t, resp, "a", "get_", "{}")
