@@ -165,11 +165,9 @@ func newClient(cfg Config) (*Client, *wire.Error) {
 		return nil, err
 	}
 	c.auth, c.header = func() *credentials { return auth }, header
-	for _, secret := range auth.mask {
-		// A short key is a stand-in, and may well be the host's name.
-		if len(secret) >= longSecret && strings.Contains(base.String(), secret) {
-			return nil, configError(name + " holds the key, which no URL may: URLs are logged")
-		}
+	// A short key is a stand-in, and may well be the host's name.
+	if auth.mask.in(base.String(), longSecret) || auth.mask.in(base.RawQuery, shortSecret) {
+		return nil, configError(name + " holds the key, which no URL may: URLs are logged")
 	}
 	auth.optional = cfg.Auth.Optional || isLoopback(base)
 

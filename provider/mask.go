@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,8 +15,9 @@ import (
 // hidden stands where a credential stood. It can stand in a JSON string.
 const hidden = "[key hidden]"
 
-// masker is the texts that must not be shown: each credential in every form in
-// which a server or an error might repeat it. The zero value hides nothing.
+// masker is the texts that must not be shown: each credential, itself and in
+// base64. In the other forms in which a server or an error might repeat it, see
+// [view], it is found by undoing them. The zero value hides nothing.
 type masker []string
 
 // maskerOf returns the masker of one key.
@@ -30,19 +29,19 @@ func formsOf(secret string) masker {
 		return nil
 	}
 	forms := masker{secret}
-	add := func(form string) {
-		if !slices.Contains(forms, form) {
-			forms = append(forms, form)
-		}
+	if len(secret) < shortSecret {
+		return forms
 	}
-	add(url.QueryEscape(secret))
-	add(url.PathEscape(secret))
-	add(strings.NewReplacer(`\`, `\\`, `"`, `\"`, "<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(secret)) // in JSON
-	quoted := fmt.Sprintf("%q", secret)
-	add(quoted[1 : len(quoted)-1])
-	if len(secret) >= shortSecret {
-		add(base64.RawStdEncoding.EncodeToString([]byte(secret))) // the padding may stay
-		add(base64.RawURLEncoding.EncodeToString([]byte(secret)))
+	forms = append(forms, base64.RawStdEncoding.EncodeToString([]byte(secret))) // the padding may stay
+	// Behind other bytes, as in user:key, it is what those have no part in.
+	for before := 1; before < 3; before++ {
+		text := base64.RawStdEncoding.EncodeToString([]byte("::"[:before] + secret))
+		forms = append(forms, text[before+1:(before+len(secret))*8/6])
+	}
+	for _, form := range forms[1:] {
+		if other := strings.NewReplacer("+", "-", "/", "_").Replace(form); other != form { // in URLs
+			forms = append(forms, other)
+		}
 	}
 	return forms
 }
@@ -66,43 +65,49 @@ func (m masker) data(s string) string { return m.hide(s, shortSecret) }
 
 // hide replaces the forms of at least so many bytes.
 func (m masker) hide(s string, least int) string {
-	var next []int // by form, where it is found next, len(s) if nowhere
-	for i, form := range m {
-		at := len(s)
-		if len(form) >= least {
-			at = find(s, form, 0)
-		}
-		if at < len(s) && next == nil {
-			next = slices.Repeat([]int{len(s)}, len(m))
-		}
-		if next != nil {
-			next[i] = at
+	var covered []bool // by byte of s
+	for v, ok := (view{text: s}), len(m) > 0; ok; v, ok = v.undone() {
+		for _, form := range m {
+			if len(form) < least {
+				continue
+			}
+			for i := find(v.text, form, 0); i < len(v.text); {
+				end := i + common(v.text[i:], form)
+				if covered == nil {
+					covered = make([]bool, len(s))
+				}
+				for j := v.origin(i); j < v.origin(end); j++ {
+					covered[j] = true
+				}
+				i = find(v.text, form, end)
+			}
 		}
 	}
-	if next == nil {
+	if covered == nil {
 		return s
 	}
 	var b strings.Builder
-	from := 0
-	for {
-		at := slices.Min(next)
-		if at == len(s) {
-			b.WriteString(s[from:])
-			return b.String()
+	for i, secret := range covered {
+		switch {
+		case !secret:
+			b.WriteByte(s[i])
+		case i == 0 || !covered[i-1]:
+			b.WriteString(hidden)
 		}
-		b.WriteString(s[from:at] + hidden)
-		// The forms begin alike: what is there is the one that goes on longest.
-		for i, form := range m {
-			if next[i] == at {
-				from = max(from, at+common(s[at:], form))
-			}
-		}
-		for i, form := range m {
-			if next[i] < from {
-				next[i] = find(s, form, from)
+	}
+	return b.String()
+}
+
+// in reports whether s has a form of at least so many bytes in it, whole.
+func (m masker) in(s string, least int) bool {
+	for v, ok := (view{text: s}), len(m) > 0; ok; v, ok = v.undone() {
+		for _, form := range m {
+			if len(form) >= least && strings.Contains(v.text, form) {
+				return true
 			}
 		}
 	}
+	return false
 }
 
 // find returns where form, or so much of it as must not show, is found in
