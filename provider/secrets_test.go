@@ -403,3 +403,21 @@ func TestSecretsOfHeaders(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretsOfRequest: the credential that one request brings does not show in a
+// trace.
+func TestSecretsOfRequest(t *testing.T) {
+	key := secretKeys["signs"]
+	srv := secretServer(t, forms(key))
+	var shown []string
+	c := newClient(t, srv.URL, func(cfg *provider.Config) {
+		cfg.Trace = &provider.Trace{Request: func(r provider.TraceRequest) { shown = append(shown, everything(r)) }}
+	})
+	r := text("q")
+	r.Headers = []wire.Header{{Name: "X-Tenant-Token", Value: key}, {Name: "X-Path", Value: "document|plain"}}
+	c.Complete(limited(t), r)
+	if len(shown) != 1 {
+		t.Fatalf("%d requests", len(shown))
+	}
+	wantNoLeak(t, "a header of the request", shown, key)
+}

@@ -67,7 +67,11 @@ func (x *exchange) traceRequest() {
 	auth := x.c.auth()
 	header := make([]wire.Header, 0, len(x.call.Header)+len(auth.header))
 	for _, h := range x.call.Header {
-		header = append(header, wire.Header{Name: h.Name, Value: auth.mask.text(h.Value)})
+		value := hidden
+		if !isCredential(h.Name) { // a single request may bring one of its own
+			value = auth.mask.text(h.Value)
+		}
+		header = append(header, wire.Header{Name: h.Name, Value: value})
 	}
 	for _, h := range auth.header {
 		header = append(header, wire.Header{Name: h.Name, Value: hidden})
