@@ -1,0 +1,6 @@
+//go:build !race
+
+package provider_test
+
+// raceEnabled says whether the race detector runs.
+const raceEnabled = false
