@@ -138,6 +138,7 @@ func TestAttempts(t *testing.T) {
 		{"a host that cannot be looked up now", []try{{err: &net.DNSError{Err: "timeout", IsTimeout: true}}, fine}, "", []time.Duration{0, half}},
 		{"a certificate", []try{{err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, fine}, wire.CauseConnect, []time.Duration{0}},
 		{"an alert", []try{{err: &net.OpError{Op: "remote error", Err: tls.AlertError(42)}}, fine}, wire.CauseConnect, []time.Duration{0}},
+		{"an alert of a server that failed", []try{{err: &net.OpError{Op: "remote error", Err: tls.AlertError(80)}}, fine}, "", []time.Duration{0, half}},
 		{"not TLS", []try{{err: tls.RecordHeaderError{Msg: "x"}}, fine}, wire.CauseConnect, []time.Duration{0}},
 		{"not TLS, by the client", []try{{err: http.ErrSchemeMismatch}, fine}, wire.CauseConnect, []time.Duration{0}},
 		{"redirect", []try{{status: 307, header: "Location: http://b.example/"}, fine}, wire.CauseConfig, []time.Duration{0}},

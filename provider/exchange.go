@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -73,6 +74,9 @@ func (x *exchange) send() *wire.Error {
 		e := *x.failure(err, wire.CauseConnect) // a copy, since it may be the transport's own
 		if e.Cause == wire.CauseConnect && e.Hint == "" {
 			e.Hint = connectHint
+			if has[*tls.CertificateVerificationError](e.Err) {
+				e.Hint = certificateHint
+			}
 		}
 		return x.c.auth().mask.error(&e)
 	}

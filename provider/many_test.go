@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 	switch mode, rest, _ := strings.Cut(os.Getenv(manyMode), ":"); mode {
 	case "serve":
 		manyServe()
+	case "proxied":
+		proxied(rest)
 	case "floor", "client":
 		manyClient(mode, rest)
 	default:

@@ -288,7 +288,7 @@ func TestOwnAuthority(t *testing.T) {
 		cfg.Trace = &provider.Trace{Request: func(provider.TraceRequest) { attempts++ }}
 	}
 	e := read(t, newClient(t, srv.URL, again), limited(t), text("q")).err
-	wantError(t, e, wire.CauseConnect, "certificate")
+	wantError(t, e, wire.CauseConnect, "certificate", "authority")
 	if attempts != 1 || n.Load() != 0 {
 		t.Errorf("%d attempts, %d requests", attempts, n.Load())
 	}

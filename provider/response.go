@@ -124,9 +124,10 @@ func deniesTools(message string) bool {
 }
 
 const (
-	connectHint  = "check the address, and whether the server runs"
-	htmlHint     = "a web page answered: check the base URL, and what stands between here and the server"
-	encodingHint = "leave the Accept-Encoding header to the transport, which then decodes the response"
+	connectHint     = "check the address, and whether the server runs"
+	certificateHint = "the server's certificate is not trusted for this address: an authority of one's own is named in the TLS settings of Config.HTTP"
+	htmlHint        = "a web page answered: check the base URL, and what stands between here and the server"
+	encodingHint    = "leave the Accept-Encoding header to the transport, which then decodes the response"
 )
 
 // redirect returns the error of a redirect. It shows the scheme and host of the

@@ -82,8 +82,16 @@ func permanent(err error) bool {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return dns.IsNotFound
 	}
-	return has[*tls.CertificateVerificationError](err) || has[tls.AlertError](err) || has[tls.RecordHeaderError](err) ||
-		errors.Is(err, http.ErrSchemeMismatch)
+	return has[*tls.CertificateVerificationError](err) || has[tls.RecordHeaderError](err) || errors.Is(err, http.ErrSchemeMismatch) ||
+		refusedHandshake(err)
+}
+
+// refusedHandshake reports whether the server answered a handshake with an alert
+// of TLS. One that says that the server itself failed is none.
+func refusedHandshake(err error) bool {
+	// The type of an alert is known only by what crypto/tls wraps it in.
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "remote error" && !strings.HasSuffix(op.Err.Error(), "internal error")
 }
 
 // has reports whether an error of a type is in the chain of err.
