@@ -124,6 +124,8 @@ func TestLeavingHung(t *testing.T) {
 				t.Run(tt.name+", "+place+", "+proto, func(t *testing.T) {
 					before := runtime.NumGoroutine()
 					s := &hung{there: make(chan struct{}, 8)}
+					waits := make(chan struct{}, 1)
+					there := s.there
 					srv := httptest.NewUnstartedServer(s)
 					srv.Config.ErrorLog = discardLog
 					tr := http.DefaultTransport.(*http.Transport).Clone()
@@ -142,17 +144,23 @@ func TestLeavingHung(t *testing.T) {
 							cfg.HTTP.Timeout = soon
 						}
 						if place == "wait" {
-							cfg.Retry = &retry.Policy{}
+							there, cfg.Retry = waits, &retry.Policy{}
+							cfg.Trace = &provider.Trace{Failed: func(f provider.TraceFailure) {
+								if !f.Retry || f.Wait < 20*time.Second {
+									t.Errorf("no wait, but %+v", f)
+								}
+								waits <- struct{}{}
+							}}
 						}
 					})
-					ctx, cancel := context.WithCancelCause(limited(t))
+					ctx, cancel := context.WithCancelCause(t.Context()) // without a deadline, before which a wait had to end
 					defer cancel(nil)
 					done := make(chan struct{})
 					switch tt.name {
 					case "cancel":
 						go func() {
 							defer close(done)
-							<-s.there
+							<-there
 							cancel(why)
 						}()
 					case "deadline":
@@ -166,7 +174,8 @@ func TestLeavingHung(t *testing.T) {
 					if tt.cause == "" {
 						tt.leave(t, c.Stream(ctx, text("q")))
 					} else {
-						e := read(t, c, ctx, text("q")).err
+						var e *wire.Error
+						promptly(t, 10*time.Second, func() { e = read(t, c, ctx, text("q")).err })
 						wantError(t, e, tt.cause)
 						if (tt.name == "cancel") != errors.Is(e, why) {
 							t.Errorf("inside: %v", e.Err)
