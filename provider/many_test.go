@@ -28,6 +28,9 @@ const (
 	manyCount = "HANDWIRE_MANY"
 )
 
+// noRaceSleep keeps the race detector from waiting a second at a process's end.
+const noRaceSleep = "GORACE=atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
 	switch mode, rest, _ := strings.Cut(os.Getenv(manyMode), ":"); mode {
 	case "serve":
@@ -156,7 +159,7 @@ func many(t testing.TB, mode string, n int) (bytes, goroutines float64) {
 		t.Fatal(err)
 	}
 	srv := exec.Command(self)
-	srv.Env = append(os.Environ(), manyMode+"=serve")
+	srv.Env = append(os.Environ(), manyMode+"=serve", noRaceSleep)
 	in, err := srv.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +178,7 @@ func many(t testing.TB, mode string, n int) (bytes, goroutines float64) {
 		t.Fatal(err)
 	}
 	client := exec.Command(self)
-	client.Env = append(os.Environ(), fmt.Sprintf("%s=%s:%d:%s", manyMode, mode, n, strings.TrimSpace(addr)))
+	client.Env = append(os.Environ(), fmt.Sprintf("%s=%s:%d:%s", manyMode, mode, n, strings.TrimSpace(addr)), noRaceSleep)
 	text, err := client.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

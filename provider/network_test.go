@@ -72,18 +72,22 @@ func TestProxyOfEnvironment(t *testing.T) {
 		{"not for this machine", direct.URL, []string{"HTTP_PROXY=" + proxy.URL}, "direct|<nil>", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			mu.Lock()
 			seen = nil
+			mu.Unlock()
 			child := exec.Command(self)
 			for _, v := range os.Environ() {
 				if name, _, _ := strings.Cut(strings.ToUpper(v), "="); !strings.HasSuffix(name, "_PROXY") && name != "REQUEST_METHOD" {
 					child.Env = append(child.Env, v)
 				}
 			}
-			child.Env = append(append(child.Env, manyMode+"=proxied:"+tt.base), tt.env...)
+			child.Env = append(append(child.Env, manyMode+"=proxied:"+tt.base, noRaceSleep), tt.env...)
 			out, err := child.CombinedOutput()
 			if err != nil {
 				t.Skipf("SKIPPED, NOT PROVED: no second process can be run: %v\n%s", err, out)
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			if !strings.HasPrefix(string(out), tt.want) || strings.Join(seen, "; ") != tt.seen {
 				t.Errorf("got %q, want %q; the proxy saw %q, want %q", out, tt.want, seen, tt.seen)
 			}
