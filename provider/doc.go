@@ -82,13 +82,14 @@
 //
 // # Keys
 //
-// The key goes into one header and nowhere else. Where a server echoes it, plain,
-// escaped for a URL or in base64, [key hidden] stands in its place in every
-// error and in what the events tell about the answer: its origin, ids, limits,
-// usage, notes, vendor's events and ending. The content of the model's parts
-// (text, arguments, opaque blocks) is left verbatim. A key of less than 8 bytes
-// is a stand-in rather than a secret: it is hidden where it is a word of its
-// own, and in no data that programs read, such as the vendor's JSON. A printed
-// [Client] shows no key; of a [Config] see there. Headers of [Config.Header]
-// whose names speak of a credential are treated alike.
+// The key goes into one header and nowhere else. Where a server echoes it,
+// plain, as URLs, JSON and HTML write it, each up to four times over, or in
+// base64, [key hidden] stands in its place in every error and in what the
+// events tell about the answer: its origin, ids, limits, usage, notes, vendor's
+// events and ending. The content of the model's parts (text, arguments, opaque
+// blocks) is left verbatim. A key of less than 8 bytes is a stand-in rather
+// than a secret: it is hidden where it is a word of its own, and in no data
+// that programs read, such as the vendor's JSON. A printed [Client] shows no
+// key; of a [Config] see there. Headers of [Config.Header] whose names speak of
+// a credential are treated alike.
 package provider

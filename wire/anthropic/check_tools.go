@@ -111,7 +111,8 @@ func (c *checker) tools() {
 // throughout.
 func (c *checker) toolSchema(at codec.Place, v *toolView) {
 	typ := v.schema.Get("type")
-	if missing := typ.IsNull() && v.at == ".schema"; !missing && typ.Str() != "object" { // what is missing Encode adds
+	// Of a tool's own schema Encode adds what is missing and finds what is wrong.
+	if seen := v.at == ".schema" && (typ.IsNull() || typ.IsString()); !seen && typ.Text() != "object" {
 		c.add(at, v.at, "the schema of a tool must be of type object", "put the arguments into an object")
 	}
 	for m := v.schema.Members(); m.Next(); {

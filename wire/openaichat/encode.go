@@ -249,8 +249,13 @@ func (e *encoder) sampling() {
 	if e.family.fixed {
 		thinks = r.Model + " samples in one way alone"
 	}
-	e.number("temperature", r.Temperature, 0, 2, thinks)
-	e.number("top_p", r.TopP, 0, 1, thinks)
+	temperature, topP := r.Temperature, r.TopP
+	if p.NarrowSampler && thinks == "" {
+		temperature = e.within("temperature", temperature, 0, 1, 2)
+		topP = e.within("top_p", topP, 0.01, 1, 1)
+	}
+	e.number("temperature", temperature, 0, 2, thinks)
+	e.number("top_p", topP, 0, 1, thinks)
 	if k := r.TopK; k != nil {
 		if p.TopK {
 			e.lit(`,"top_k":`)
@@ -295,6 +300,16 @@ func (e *encoder) number(name string, v *float64, low, high int, why string) {
 		e.lit(`":`)
 		e.b = jsonw.AppendFloat(e.b, *v)
 	}
+}
+
+// within moves v, a number from 0 to most, into the bounds of the server.
+func (e *encoder) within(name string, v *float64, low, high, most float64) *float64 {
+	if v == nil || !(*v >= 0 && *v <= most) || *v >= low && *v <= high {
+		return v
+	}
+	moved := min(max(*v, low), high)
+	e.note(wire.NoteConverted, name, "the server takes it from "+string(jsonw.AppendFloat(nil, low))+" to "+string(jsonw.AppendFloat(nil, high)))
+	return &moved
 }
 
 func (e *encoder) stopSequences() {

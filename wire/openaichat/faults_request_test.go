@@ -176,6 +176,7 @@ func TestEncodeValues(t *testing.T) {
 		{name: "an address of another type", req: media(wire.Media{Type: "image/svg+xml", URL: "https://h.example/a.svg"}), findings: []string{at + ".type"}},
 		{name: "a data URL of another type", req: media(wire.Media{URL: "data:image/tiff;base64,AAAA"}), findings: []string{at + ".url"}},
 		{name: "a data URL that is no image", req: media(wire.Media{URL: "DATA:application/pdf,x"}), findings: []string{at + ".url"}},
+		{name: "a temperature that no server takes", profile: openaichat.ZAI(), req: wire.Request{Temperature: of(2.5), Messages: []wire.Message{usr(txt("u"))}}, findings: []string{"temperature"}},
 		{name: "a data URL of a text", req: media(wire.Media{Type: "text/plain", URL: "data:text/plain;base64,aGk="}), findings: []string{at + ".url"}},
 		{name: "a data URL of a sound", req: media(wire.Media{Type: "audio/wav", URL: "data:audio/wav;base64,UklGRg=="}), findings: []string{at + ".url"}},
 		{name: "a data URL of a document", req: media(wire.Media{Type: "application/pdf", URL: "data:application/pdf;base64,AAAA", Name: "a.pdf"})},

@@ -96,6 +96,9 @@ type Profile struct {
 	NoStreamOptions bool
 	// TopK says that there is a top_k.
 	TopK bool
+	// NarrowSampler moves a temperature above 1 to 1, and a top_p below 0.01 to
+	// 0.01.
+	NarrowSampler bool
 	// NoPenalties leaves presence_penalty and frequency_penalty out.
 	NoPenalties bool
 	// NoFrequencyPenalty leaves frequency_penalty alone out.

@@ -117,6 +117,8 @@ var switchCases = []switchCase{
 	{field: "Signatures", profile: openaichat.Profile{Signatures: true}, req: wire.Request{Messages: []wire.Message{wire.UserText("u"),
 		asst(wire.Part{Kind: wire.PartToolCall, ID: "a", Name: "f", Args: "{}", Vendor: `{"extra_content":{"google":{"thought_signature":"S="}}}`}, wire.ToolCallPart("b", "f", "{}")),
 		wire.ToolMessage(wire.ToolResultPart("a", "f"), wire.ToolResultPart("b", "f"))}}, with: `"extra_content":{"google":{"thought_signature":"S="}}},{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]`},
+	{field: "NarrowSampler", profile: openaichat.Profile{NarrowSampler: true}, req: wire.Request{Temperature: of(1.5), TopP: of(0.0)}, without: `"temperature":1.5,"top_p":0,"messages"`, with: `"temperature":1,"top_p":0.01,"messages"`},
+	{field: "NarrowSampler", profile: openaichat.Profile{NarrowSampler: true}, req: wire.Request{Temperature: of(0.0), TopP: of(1.0)}, with: `"temperature":0,"top_p":1,"messages"`},
 	{field: "NoFrequencyPenalty", profile: openaichat.Profile{NoFrequencyPenalty: true}, req: wire.Request{PresencePenalty: of(0.5), FrequencyPenalty: of(0.25)}, without: `"frequency_penalty":0.25`, with: `"presence_penalty":0.5,"messages"`},
 	{field: "SeedName", profile: openaichat.Profile{SeedName: "random_seed"}, req: wire.Request{Seed: of(int64(7))}, without: `"seed":7`, with: `"random_seed":7`},
 	{field: "SeedName", profile: openaichat.Profile{SeedName: "random_seed"}, req: wire.Request{Seed: of(int64(7)), Extra: []wire.Field{{Name: "random_seed", Raw: "1"}}}, refused: "extra[0]"},

@@ -7,11 +7,12 @@ package openaichat
 func OpenAI() Profile { return Profile{} }
 
 // ZAI is Z.ai (Zhipu GLM).
+// Unconfirmed: the exact bounds of the sampler.
 func ZAI() Profile {
 	return Profile{
 		MaxTokens: MaxTokens, System: SystemSystem, SystemFirst: true, Thinking: ThinkingZAI, Replay: ReplayField, ToolChoice: ToolChoicesAuto,
 		ToolStream: "tool_stream", NoStrict: true, NoParallel: true, NoCustom: true, IDs: IDsAny, NoRefusal: true, PlainText: true, NoNames: true, NoFiles: true,
-		NoStreamOptions: true, NoPenalties: true, NoSeed: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
+		NoStreamOptions: true, NarrowSampler: true, NoPenalties: true, NoSeed: true, NoCacheKey: true, NoServiceTier: true, NoUser: true,
 	}
 }
 

@@ -10,7 +10,7 @@ import "github.com/handwire/handwire/wire/internal/jsonw"
 // "required" are replaced, and changed is true. An empty schema is an object
 // without properties and counts as unchanged. Repairs are those of
 // [jsonw.AppendRaw]. The error says what is wrong with a schema that is no
-// JSON object.
+// JSON object, or that is not the schema of one.
 func Object(dst []byte, schema string) (out []byte, changed bool, repairs int, err error) {
 	if schema == "" {
 		return append(dst, `{"type":"object","properties":{}}`...), false, 0, nil
@@ -34,6 +34,9 @@ func Object(dst []byte, schema string) (out []byte, changed bool, repairs int, e
 		case "type":
 			hasType = !c.Value().IsNull()
 			nulls = nulls || !hasType
+			if v := c.Value(); v.IsString() && v.Text() != "object" {
+				return dst[:start], false, 0, errType
+			}
 		case "properties":
 			hasProps = !c.Value().IsNull()
 			nulls = nulls || !hasProps
@@ -83,5 +86,6 @@ func (e schemaError) Error() string { return string(e) }
 
 const (
 	errNotObject  = schemaError("the schema is no JSON object")
+	errType       = schemaError("the type of the schema is not object: arguments are a JSON object")
 	errProperties = schemaError("the properties of the schema are no JSON object")
 )

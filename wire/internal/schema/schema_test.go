@@ -48,6 +48,7 @@ func TestObjectRefuses(t *testing.T) {
 	for _, tc := range []struct{ name, schema string }{
 		{"array", `[]`}, {"null", `null`}, {"true", `true`}, {"string", `"{}"`}, {"number", `1`},
 		{"cut", `{"type":`}, {"two", `{}{}`}, {"blank", ` `}, {"text", `object`},
+		{"another type", `{"type":"string"}`}, {"another type and properties", `{"properties":{},"type":"array"}`}, {"no properties", `{"type":"object","properties":[]}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, changed, repairs, err := schema.Object([]byte("x"), tc.schema)
