@@ -286,6 +286,27 @@ func TestDecodeFaults(t *testing.T) {
 			t.Errorf("notes %v", resp.Notes)
 		}
 	})
+	t.Run("F26 one id under two indices", func(t *testing.T) {
+		resp := finished(t, wire.FinishToolCall, with(tc(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`), tc(`{"index":1,"id":"a","function":{"name":"f","arguments":"{}"}}`))...)
+		if got := resp.Message.ExecutableCalls(); len(got) != 2 || got[0].ID == got[1].ID {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("the message once more behind its calls", func(t *testing.T) {
+		const call = `{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`
+		again := strings.Replace(strings.Replace(tc(strings.Replace(call, `"a"`, `"b"`, 1)), `"delta"`, `"message"`, 1), `"finish_reason":null`, `"finish_reason":"tool_calls"`, 1)
+		resp := finished(t, wire.FinishToolCall, tc(call), again, evDone)
+		calls(t, resp, "a", "f", "{}")
+		if len(resp.Notes) != 1 || resp.Notes[0].Path != "choices.message" {
+			t.Errorf("notes %v", resp.Notes)
+		}
+	})
+	t.Run("a list said again", func(t *testing.T) {
+		resp := finished(t, wire.FinishStop, oc(`{"content":"x","things":[1,2]}`), oc(`{"things":[1,2]}`), oc(`{}`, "stop"), evDone)
+		eq(t, "the vendor's facts", resp.Message.Vendor, `{"things":[1,2]}`)
+		resp = finished(t, wire.FinishStop, oc(`{"content":"x","things":[1]}`), oc(`{"things":[2]}`), oc(`{}`, "stop"), evDone)
+		eq(t, "the vendor's facts", resp.Message.Vendor, `{"things":[1,2]}`)
+	})
 	t.Run("F36 arguments before the name", func(t *testing.T) {
 		calls(t, finished(t, wire.FinishToolCall, with(tc(`{"index":0,"id":"c","function":{"arguments":"{\"q\":"}}`), tc(`{"index":0,"function":{"name":"get","arguments":"1}"}}`))...), "c", "get", `{"q":1}`)
 		resp, _ := failed(t, sse(with(tc(`{"index":0,"id":"c","function":{"arguments":"{}"}}`))...), wire.CauseProtocol)
@@ -336,6 +357,11 @@ func TestDecodeFaults(t *testing.T) {
 		}
 		eq(t, "reasoning", on.Message.Reasoning(), "secret")
 		eq(t, "text", on.Message.Text(), "visible <b>")
+		in, _, err := decodeBody(t, openaichat.Codec{Profile: tags}, strings.NewReader(sse(content("<think>a<think>b</think>c"), oc(`{}`, "stop"), evDone)), wire.FramingSSE)
+		if err != nil {
+			t.Fatal(err)
+		}
+		eq(t, "an opener within", in.Message.Reasoning()+"|"+in.Message.Text(), "a<think>b|c")
 		eq(t, "text with the option off", text(finished(t, wire.FinishStop, events...)), "<think>secret</think>visible <b>")
 	})
 
@@ -376,6 +402,19 @@ func TestDecodeFaults(t *testing.T) {
 			events = append(events, strings.Replace(content("x"), `"choices"`, `"usage":{"prompt_tokens":10,"completion_tokens":`+strconv.Itoa(i+1)+`},"choices"`, 1))
 		}
 		usage(t, finished(t, wire.FinishStop, append(events, oc(`{}`, "stop"), withUsage(`{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}`), evDone)...), 10, 0, 3, 0)
+	})
+	t.Run("F78 a zero takes nothing back", func(t *testing.T) {
+		usage(t, finished(t, wire.FinishStop, content("x"), withUsage(`{"prompt_tokens":10,"completion_tokens":3}`), oc(`{}`, "stop"), withUsage(`{"prompt_tokens":0,"completion_tokens":4}`), evDone), 10, 0, 4, 0)
+	})
+	t.Run("reasoning apart, unless the total says otherwise", func(t *testing.T) {
+		for total, want := range map[string]int64{"": 7, `,"total_tokens":15`: 5, `,"total_tokens":17`: 7, `,"total_tokens":99`: 7} {
+			u := withUsage(`{"prompt_tokens":10,"completion_tokens":5,"completion_tokens_details":{"reasoning_tokens":2}` + total + `}`)
+			resp, _, err := decodeBody(t, openaichat.Codec{Profile: openaichat.Profile{ReasoningApart: true}}, strings.NewReader(sse(content("x"), oc(`{}`, "stop"), u, evDone)), wire.FramingSSE)
+			if err != nil {
+				t.Fatal(err)
+			}
+			usage(t, resp, 10, 0, want, 2)
+		}
 	})
 	t.Run("F79 stop with calls", func(t *testing.T) {
 		calls(t, finished(t, wire.FinishToolCall, tc(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), oc(`{}`, "stop"), evDone), "a", "f", "{}")
