@@ -61,6 +61,7 @@ func graphRows() []graphRow {
 	for _, name := range []string{"wire/internal/schema", "wire/internal/codec"} {
 		rows = append(rows, graphRow{name, true, []string{"wire/internal/jsonw"}})
 	}
+	rows = append(rows, graphRow{"wire/internal/body", true, []string{"wire", "wire/internal/codec", "wire/internal/jsonw", "wire/internal/schema"}})
 	last := &rows[10]
 	last.may = append(last.may, graphCodecs...)
 	return rows

@@ -10,12 +10,12 @@ func (e *encoder) mark(c *wire.CacheMark) {
 		return
 	}
 	e.marks++
-	e.lit(`,"cache_control":{"type":"ephemeral"`)
+	e.Lit(`,"cache_control":{"type":"ephemeral"`)
 	if c.TTL != "" {
-		e.lit(`,"ttl":`)
-		e.str(c.TTL)
+		e.Lit(`,"ttl":`)
+		e.Str(c.TTL)
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 // plan chooses the places of the automatic breakpoints: the ends of the last
@@ -61,7 +61,7 @@ func (e *encoder) plan() {
 	}
 	if n := len(r.System); n > 0 && r.System[n-1].Cache == nil && room > 0 {
 		if hour && tools.short+system.short > 0 || !hour && messages.hour > 0 {
-			e.note(wire.NoteDropped, "cache.auto", "no mark at the end of the system prompt: its time would be out of order")
+			e.Dropped("cache.auto", "no mark at the end of the system prompt: its time would be out of order")
 		} else {
 			e.auto.system = true
 			room--
@@ -69,7 +69,7 @@ func (e *encoder) plan() {
 	}
 	if n := len(r.Tools); n > 0 && r.Tools[n-1].Cache == nil && room > 0 {
 		if hour && tools.short > 0 || !hour && system.hour+messages.hour > 0 {
-			e.note(wire.NoteDropped, "cache.auto", "no mark at the end of the tools: its time would be out of order")
+			e.Dropped("cache.auto", "no mark at the end of the tools: its time would be out of order")
 		} else {
 			e.auto.tools = true
 		}

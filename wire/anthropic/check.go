@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/body"
 	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
@@ -68,7 +69,7 @@ var fieldOrder = [...]string{"model", "system", "messages", "tools", "tool_choic
 // check returns the findings of the encoder, followed by those that it lets pass.
 func (e *encoder) check() []wire.Finding {
 	c := checker{e: e, limits: limitsOf(e.r.Model), known: e.family.prefix != ""}
-	probe := encoder{codec: e.codec, r: e.r, call: new(wire.Call), family: e.family}
+	probe := encoder{codec: e.codec, r: e.r, Writer: body.Writer{Call: new(wire.Call)}, family: e.family}
 	c.thinking = probe.thinking(probe.maxTokens())
 	g := e.r.Reasoning
 	c.on = c.thinking.on || c.limits.on && (g == nil || g.Mode == "")
@@ -85,9 +86,9 @@ func (e *encoder) check() []wire.Finding {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), a.at.Compare(b.at))
 	})
 	for i := range c.found {
-		e.findings = append(e.findings, c.found[i].Finding)
+		e.Findings = append(e.Findings, c.found[i].Finding)
 	}
-	return e.findings
+	return e.Findings
 }
 
 // add tells of a rule that is broken at a place, or at a field of it.

@@ -47,8 +47,8 @@ func (c *checker) settings() {
 			c.extra(codec.Item("extra", i), f.Name, jsonw.Parse(f.Raw))
 		}
 	}
-	if n, _, _ := hostLimits(r.Endpoint); len(c.e.b) > n { // 1.6, 2.3
-		c.add(codec.Field(""), "", "the body of a request has at most "+strconv.Itoa(n>>20)+" MB, not "+strconv.Itoa(len(c.e.b))+" bytes", "leave out images and documents of old turns, or upload them as files")
+	if n, _, _ := hostLimits(r.Endpoint); len(c.e.B) > n { // 1.6, 2.3
+		c.add(codec.Field(""), "", "the body of a request has at most "+strconv.Itoa(n>>20)+" MB, not "+strconv.Itoa(len(c.e.B))+" bytes", "leave out images and documents of old turns, or upload them as files")
 	}
 }
 

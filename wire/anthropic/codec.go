@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/body"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -71,9 +72,9 @@ func (Codec) DecodeCount(body []byte) (int64, error) {
 
 func (c Codec) encode(call *wire.Call, r *wire.Request, count bool) error {
 	call.Reset()
-	e := encoder{codec: c, r: r, call: call, b: call.Body, family: familyOf(r.Model), count: count}
+	e := encoder{codec: c, r: r, Writer: body.Writer{B: call.Body, Call: call}, family: familyOf(r.Model), count: count}
 	e.request()
-	call.Body = e.b
+	call.Body = e.B
 	call.Path = path
 	call.Framing = wire.FramingSSE
 	if count {
@@ -98,8 +99,8 @@ func (c Codec) encode(call *wire.Call, r *wire.Request, count bool) error {
 	if betas != "" {
 		call.Header = append(call.Header, wire.Header{Name: betaHeader, Value: betas})
 	}
-	if len(e.findings) > 0 {
-		return wire.Findings(e.findings)
+	if len(e.Findings) > 0 {
+		return wire.Findings(e.Findings)
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (c Codec) encode(call *wire.Call, r *wire.Request, count bool) error {
 // Check implements [wire.Codec].
 func (c Codec) Check(r *wire.Request) []wire.Finding {
 	var call wire.Call
-	e := encoder{codec: c, r: r, call: &call, family: familyOf(r.Model)}
+	e := encoder{codec: c, r: r, Writer: body.Writer{Call: &call}, family: familyOf(r.Model)}
 	e.request()
 	return e.check()
 }

@@ -11,19 +11,17 @@ import (
 	"strconv"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/body"
 	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
-	"github.com/handwire/handwire/wire/internal/schema"
 )
 
 type encoder struct {
-	codec    Codec
-	count    bool // only the input tokens are asked for
-	r        *wire.Request
-	call     *wire.Call
-	b        []byte
-	family   *family
-	findings []wire.Finding
+	body.Writer
+	codec  Codec
+	count  bool // only the input tokens are asked for
+	r      *wire.Request
+	family *family
 
 	role  string    // of the message that is open in b, "" before the first
 	tail  string    // its vendor members
@@ -47,29 +45,6 @@ type autoMarks struct {
 	tools, system bool
 	part          *wire.Part
 	mark          wire.CacheMark // of part
-}
-
-func (e *encoder) note(code wire.NoteCode, path, detail string) {
-	e.call.Notes = append(e.call.Notes, wire.Note{Code: code, Path: path, Detail: detail})
-}
-
-func (e *encoder) refuse(path, rule, remedy string) {
-	e.findings = append(e.findings, wire.Finding{Path: path, Rule: rule, Remedy: remedy})
-}
-
-func (e *encoder) str(s string) { e.b = jsonw.AppendString(e.b, s) }
-func (e *encoder) lit(s string) { e.b = append(e.b, s...) }
-
-// raw inserts checked raw JSON.
-func (e *encoder) raw(s string, at codec.Place) {
-	b, repairs, problem := jsonw.AppendRaw(e.b, s)
-	e.b = b
-	if problem != nil {
-		e.refuse(at.String(), "not valid JSON: "+problem.Error(), "give one complete JSON value")
-		e.lit("null")
-	} else if repairs > 0 {
-		e.note(wire.NoteRepaired, at.String(), strconv.Itoa(repairs)+" bytes or escapes that are no character became U+FFFD")
-	}
 }
 
 // writes reports whether the codec writes a top-level member itself.
@@ -105,16 +80,16 @@ func (e *encoder) writes(name string) bool {
 func (e *encoder) request() {
 	r := e.r
 	if r.Model == "" {
-		e.refuse("model", "the protocol demands a model", "set Request.Model")
+		e.Refuse("model", "the protocol demands a model", "set Request.Model")
 	}
-	e.lit(`{"model":`)
-	e.str(r.Model)
+	e.Lit(`{"model":`)
+	e.Str(r.Model)
 	limit := e.maxTokens()
 	if !e.count {
-		e.lit(`,"max_tokens":`)
-		e.b = jsonw.AppendInt(e.b, int64(limit))
+		e.Lit(`,"max_tokens":`)
+		e.B = jsonw.AppendInt(e.B, int64(limit))
 		if !r.Whole {
-			e.lit(`,"stream":true`)
+			e.Lit(`,"stream":true`)
 		}
 	}
 	thinking := e.thinking(limit)
@@ -132,25 +107,25 @@ func (e *encoder) request() {
 	e.tools()
 	e.system()
 	e.messages()
-	e.lit("}")
+	e.Lit("}")
 	if e.marks > maxMarks {
-		e.refuse("", "at most 4 cache breakpoints, not "+strconv.Itoa(e.marks), "mark fewer parts and tools")
+		e.Refuse("", "at most 4 cache breakpoints, not "+strconv.Itoa(e.marks), "mark fewer parts and tools")
 	}
 }
 
 // identity writes who asks and how the request is to be treated.
 func (e *encoder) identity() {
 	if e.r.UserID != "" {
-		e.lit(`,"metadata":{"user_id":`)
-		e.str(e.r.UserID)
-		e.lit(`}`)
+		e.Lit(`,"metadata":{"user_id":`)
+		e.Str(e.r.UserID)
+		e.Lit(`}`)
 	}
 	if e.r.ServiceTier != "" {
-		e.lit(`,"service_tier":`)
-		e.str(e.r.ServiceTier)
+		e.Lit(`,"service_tier":`)
+		e.Str(e.r.ServiceTier)
 	}
 	if e.r.Cache != nil && e.r.Cache.Key != "" {
-		e.note(wire.NoteDropped, "cache.key", "the protocol has no cache key")
+		e.Dropped("cache.key", "the protocol has no cache key")
 	}
 }
 
@@ -158,7 +133,7 @@ func (e *encoder) maxTokens() int {
 	n := e.r.MaxTokens
 	switch {
 	case n < 0:
-		e.refuse("max_tokens", "a limit cannot be negative", "leave it out or give a number from 1")
+		e.Refuse("max_tokens", "a limit cannot be negative", "leave it out or give a number from 1")
 	case n == 0 && e.family.maxTokens > 0:
 		n = e.family.maxTokens
 	case n == 0:
@@ -179,7 +154,7 @@ func (e *encoder) thinking(limit int) thinkingState {
 		return thinkingState{}
 	}
 	refuse := func(what string) {
-		e.refuse("reasoning", e.r.Model+" has no "+what, "choose another mode of reasoning, or leave it to the model")
+		e.Refuse("reasoning", e.r.Model+" has no "+what, "choose another mode of reasoning, or leave it to the model")
 	}
 	var st thinkingState
 	switch {
@@ -187,23 +162,23 @@ func (e *encoder) thinking(limit int) thinkingState {
 		if !e.family.disabled {
 			refuse("way to switch thinking off")
 		}
-		e.lit(`,"thinking":{"type":"disabled"`)
+		e.Lit(`,"thinking":{"type":"disabled"`)
 		e.members(g.Vendor, codec.Field("reasoning"), "type")
-		e.lit(`}`)
+		e.Lit(`}`)
 		if g.Display != "" {
-			e.note(wire.NoteDropped, "reasoning.display", "thinking is off")
+			e.Dropped("reasoning.display", "thinking is off")
 		}
 		if g.Budget != 0 {
-			e.note(wire.NoteDropped, "reasoning.budget", "thinking is off")
+			e.Dropped("reasoning.budget", "thinking is off")
 		}
 		return st
 	case g.Mode == wire.ReasoningBetweenTools:
 		if !e.family.between {
 			refuse("thinking between tools alone")
 		}
-		e.lit(`,"thinking":{"type":"between_tools"`)
+		e.Lit(`,"thinking":{"type":"between_tools"`)
 		if g.Budget != 0 {
-			e.note(wire.NoteDropped, "reasoning.budget", "thinking between tools has no budget")
+			e.Dropped("reasoning.budget", "thinking between tools has no budget")
 		}
 		st = thinkingState{on: true}
 	case g.Budget > 0 || g.Mode == wire.ReasoningOn && !e.family.adaptive:
@@ -215,33 +190,33 @@ func (e *encoder) thinking(limit int) thinkingState {
 			budget = max(1024, limit/2)
 		}
 		if budget < 1024 || budget >= limit {
-			e.refuse("reasoning.budget", "a thinking budget is at least 1024 and below max_tokens ("+strconv.Itoa(limit)+")",
+			e.Refuse("reasoning.budget", "a thinking budget is at least 1024 and below max_tokens ("+strconv.Itoa(limit)+")",
 				"raise max_tokens or change the budget")
 		}
-		e.lit(`,"thinking":{"type":"enabled","budget_tokens":`)
-		e.b = jsonw.AppendInt(e.b, int64(budget))
+		e.Lit(`,"thinking":{"type":"enabled","budget_tokens":`)
+		e.B = jsonw.AppendInt(e.B, int64(budget))
 		st = thinkingState{on: true, manual: true}
 	case g.Mode == wire.ReasoningOn || g.Display != "":
 		if !e.family.adaptive {
 			refuse("adaptive thinking")
 		}
-		e.lit(`,"thinking":{"type":"adaptive"`)
+		e.Lit(`,"thinking":{"type":"adaptive"`)
 		st = thinkingState{on: true}
 	case g.Mode != "":
-		e.refuse("reasoning.mode", "no such mode: "+string(g.Mode), "one of on, off, between_tools")
+		e.Refuse("reasoning.mode", "no such mode: "+string(g.Mode), "one of on, off, between_tools")
 		return st
 	case g.Vendor != "":
-		e.refuse("reasoning.vendor", "there is no thinking that it could belong to", "set a mode")
+		e.Refuse("reasoning.vendor", "there is no thinking that it could belong to", "set a mode")
 		return st
 	default:
 		return st
 	}
 	if g.Display != "" {
-		e.lit(`,"display":`)
-		e.str(g.Display)
+		e.Lit(`,"display":`)
+		e.Str(g.Display)
 	}
 	e.members(g.Vendor, codec.Field("reasoning"), "type", only(st.manual, "budget_tokens"), only(g.Display != "", "display"))
-	e.lit(`}`)
+	e.Lit(`}`)
 	return st
 }
 
@@ -265,21 +240,21 @@ func (e *encoder) sampling(t thinkingState) {
 	e.number("top_p", r.TopP, topP)
 	if r.TopK != nil {
 		if why != "" {
-			e.note(wire.NoteDropped, "top_k", why)
+			e.Dropped("top_k", why)
 		} else {
-			e.lit(`,"top_k":`)
-			e.b = jsonw.AppendInt(e.b, int64(*r.TopK))
+			e.Lit(`,"top_k":`)
+			e.B = jsonw.AppendInt(e.B, int64(*r.TopK))
 		}
 	}
 	const none = "the protocol has no such setting"
 	if r.Seed != nil {
-		e.note(wire.NoteDropped, "seed", none)
+		e.Dropped("seed", none)
 	}
 	if r.PresencePenalty != nil {
-		e.note(wire.NoteDropped, "presence_penalty", none)
+		e.Dropped("presence_penalty", none)
 	}
 	if r.FrequencyPenalty != nil {
-		e.note(wire.NoteDropped, "frequency_penalty", none)
+		e.Dropped("frequency_penalty", none)
 	}
 }
 
@@ -288,31 +263,31 @@ func (e *encoder) number(name string, v *float64, why string) {
 	switch {
 	case v == nil:
 	case !jsonw.IsFinite(*v):
-		e.refuse(name, "not a finite number", "")
+		e.Refuse(name, "not a finite number", "")
 	case why != "":
-		e.note(wire.NoteDropped, name, why)
+		e.Dropped(name, why)
 	default:
-		e.lit(`,"`)
-		e.lit(name)
-		e.lit(`":`)
-		e.b = jsonw.AppendFloat(e.b, *v)
+		e.Lit(`,"`)
+		e.Lit(name)
+		e.Lit(`":`)
+		e.B = jsonw.AppendFloat(e.B, *v)
 	}
 }
 
 func (e *encoder) stopSequences() {
 	for i, s := range e.r.StopSequences {
 		if i == 0 {
-			e.lit(`,"stop_sequences":[`)
+			e.Lit(`,"stop_sequences":[`)
 		} else {
-			e.lit(`,`)
+			e.Lit(`,`)
 		}
-		e.str(s)
+		e.Str(s)
 		if codec.Blank(s) {
-			e.refuse("stop_sequences["+strconv.Itoa(i)+"]", "a stop sequence must have more than white space", "")
+			e.Refuse("stop_sequences["+strconv.Itoa(i)+"]", "a stop sequence must have more than white space", "")
 		}
 	}
 	if len(e.r.StopSequences) > 0 {
-		e.lit(`]`)
+		e.Lit(`]`)
 	}
 }
 
@@ -320,7 +295,7 @@ func (e *encoder) outputConfig() {
 	effort := ""
 	if g := e.r.Reasoning; g != nil && g.Effort != "" {
 		if effort = g.Effort; !e.family.effort {
-			e.note(wire.NoteDropped, "reasoning.effort", e.r.Model+" has no effort setting")
+			e.Dropped("reasoning.effort", e.r.Model+" has no effort setting")
 			effort = ""
 		}
 	}
@@ -329,32 +304,32 @@ func (e *encoder) outputConfig() {
 		o = nil
 	}
 	if o != nil && o.Kind != wire.OutputJSONSchema {
-		e.refuse("output.kind", "the protocol has no output format "+string(o.Kind), "use json_schema with a schema")
+		e.Refuse("output.kind", "the protocol has no output format "+string(o.Kind), "use json_schema with a schema")
 		o = nil
 	}
 	if effort == "" && o == nil {
 		return
 	}
-	e.lit(`,"output_config":{`)
+	e.Lit(`,"output_config":{`)
 	if effort != "" {
-		e.lit(`"effort":`)
-		e.str(effort)
+		e.Lit(`"effort":`)
+		e.Str(effort)
 	}
 	if o != nil {
 		if effort != "" {
-			e.lit(`,`)
+			e.Lit(`,`)
 		}
-		e.lit(`"format":{"type":"json_schema","schema":`)
-		e.raw(o.Schema, codec.Field("output.schema"))
-		e.lit(`}`)
+		e.Lit(`"format":{"type":"json_schema","schema":`)
+		e.Raw(o.Schema, codec.Field("output.schema"))
+		e.Lit(`}`)
 		if o.Name != "" || o.Description != "" {
-			e.note(wire.NoteDropped, "output.name", "an output format has no name and description here")
+			e.Dropped("output.name", "an output format has no name and description here")
 		}
 		if o.Strict != nil {
-			e.note(wire.NoteDropped, "output.strict", "a schema always binds here")
+			e.Dropped("output.strict", "a schema always binds here")
 		}
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 func (e *encoder) extra() {
@@ -362,71 +337,61 @@ func (e *encoder) extra() {
 		f := &e.r.Extra[i]
 		at := codec.Item("extra", i)
 		if e.writes(f.Name) {
-			e.refuse(at.String(), strconv.Quote(f.Name)+" is written by the codec", "use the field of the request")
+			e.Refuse(at.String(), strconv.Quote(f.Name)+" is written by the codec", "use the field of the request")
 		}
-		for j := range i {
-			if sameName(e.r.Extra[j].Name, f.Name) {
-				e.refuse(at.String(), strconv.Quote(f.Name)+" is there twice", "")
-			}
-		}
+		e.Extra(e.r.Extra, i)
 		if e.count && f.Name != "cache_control" && f.Name != "speed" { // the two that the count takes
 			continue
 		}
-		e.lit(`,`)
-		e.str(f.Name)
-		e.lit(`:`)
-		e.raw(f.Raw, at)
+		e.Field(f, at)
 		if f.Name == "cache_control" {
 			e.marks++
 		}
 	}
 }
 
-// sameName reports whether two names are the same once they are JSON.
-func sameName(a, b string) bool { return a == b || string([]rune(a)) == string([]rune(b)) }
-
 func (e *encoder) toolChoice(t thinkingState) {
 	c, r := e.r.ToolChoice, e.r
 	if len(r.Tools) == 0 {
 		if c.Mode != "" && c.Mode != wire.ToolChoiceAuto && c.Mode != wire.ToolChoiceNone {
-			e.refuse("tool_choice", "there is no tool to choose", "give tools or no tool choice")
+			e.Refuse("tool_choice", "there is no tool to choose", "give tools or no tool choice")
 		}
 		return
 	}
 	if len(c.Allowed) > 0 {
-		e.refuse("tool_choice.allowed", "the protocol cannot narrow the choice of tools", "offer only the tools wanted")
+		e.Refuse("tool_choice.allowed", "the protocol cannot narrow the choice of tools", "offer only the tools wanted")
 	}
-	e.lit(`,"tool_choice":{"type":`)
+	e.Lit(`,"tool_choice":{"type":`)
 	switch c.Mode {
 	case "", wire.ToolChoiceAuto:
-		e.lit(`"auto"`)
+		e.Lit(`"auto"`)
 	case wire.ToolChoiceNone:
-		e.lit(`"none"}`)
+		e.Lit(`"none"}`)
 		return
 	case wire.ToolChoiceRequired:
-		e.lit(`"any"`)
+		e.Lit(`"any"`)
 	case wire.ToolChoiceTool:
-		e.lit(`"tool","name":`)
-		e.str(c.Name)
+		e.Lit(`"tool","name":`)
+		e.Str(c.Name)
 		if !e.hasTool(c.Name) {
-			e.refuse("tool_choice.name", "there is no tool "+strconv.Quote(c.Name), "name one of the tools")
+			e.Refuse("tool_choice.name", "there is no tool "+strconv.Quote(c.Name), "name one of the tools")
 		}
 	default:
-		e.refuse("tool_choice.mode", "no such mode: "+string(c.Mode), "one of auto, none, required, tool")
-		e.lit(`"auto"`)
+		e.Refuse("tool_choice.mode", "no such mode: "+string(c.Mode), "one of auto, none, required, tool")
+		e.Lit(`"auto"`)
 	}
 	if c.Mode == wire.ToolChoiceRequired || c.Mode == wire.ToolChoiceTool {
 		const remedy = "leave the choice to the model and ask for the call in the prompt"
 		if !e.family.forced {
-			e.refuse("tool_choice", r.Model+" refuses a forced tool choice", remedy)
+			e.Refuse("tool_choice", r.Model+" refuses a forced tool choice", remedy)
 		} else if t.manual {
-			e.refuse("tool_choice", "a forced tool choice cannot be combined with a thinking budget", remedy)
+			e.Refuse("tool_choice", "a forced tool choice cannot be combined with a thinking budget", remedy)
 		}
 	}
 	if p := r.ParallelToolCalls; p != nil && !*p {
-		e.lit(`,"disable_parallel_tool_use":true`)
+		e.Lit(`,"disable_parallel_tool_use":true`)
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 func (e *encoder) hasTool(name string) bool {
@@ -446,66 +411,54 @@ func (e *encoder) tools() {
 		t := &e.r.Tools[i]
 		at := codec.Item("tools", i)
 		if i == 0 {
-			e.lit(`,"tools":[`)
+			e.Lit(`,"tools":[`)
 		} else {
-			e.lit(`,`)
+			e.Lit(`,`)
 		}
 		cache := t.Cache
 		if cache == nil && e.auto.tools && i == len(e.r.Tools)-1 {
 			cache = &wire.CacheMark{TTL: e.r.Cache.TTL}
 		}
 		if t.Name == "" { // the whole definition, in the vendor's words
-			e.raw(t.Vendor, at)
+			e.Raw(t.Vendor, at)
 			if c := jsonw.Parse(t.Vendor).Members(); !c.Next() {
-				e.refuse(at.String(), "a tool needs a name, or a whole definition in Vendor", "")
+				e.Refuse(at.String(), "a tool needs a name, or a whole definition in Vendor", "")
 			} else if cache != nil {
-				e.b = e.b[:len(e.b)-1]
+				e.B = e.B[:len(e.B)-1]
 				e.mark(cache)
-				e.lit(`}`)
+				e.Lit(`}`)
 			}
 			continue
 		}
-		e.lit(`{"name":`)
-		e.str(t.Name)
+		e.Lit(`{"name":`)
+		e.Str(t.Name)
 		if !codec.ValidName(t.Name, 128) {
-			e.refuse(at.String()+".name", "a tool name is 1 to 128 letters, digits, _ or -", "rename the tool")
+			e.Refuse(at.String()+".name", "a tool name is 1 to 128 letters, digits, _ or -", "rename the tool")
 		}
 		for j := range i {
 			if e.r.Tools[j].Name == t.Name {
-				e.refuse(at.String()+".name", "there are two tools "+strconv.Quote(t.Name), "rename one")
+				e.Refuse(at.String()+".name", "there are two tools "+strconv.Quote(t.Name), "rename one")
 			}
 		}
 		if t.Description != "" {
-			e.lit(`,"description":`)
-			e.str(t.Description)
+			e.Lit(`,"description":`)
+			e.Str(t.Description)
 		}
 		if t.FreeForm {
-			e.refuse(at.String()+".free_form", "the protocol has no tools with free text arguments", "give the tool a schema with one string")
+			e.Refuse(at.String()+".free_form", "the protocol has no tools with free text arguments", "give the tool a schema with one string")
 		}
-		e.lit(`,"input_schema":`)
-		var changed bool
-		var repairs int
-		var err error
-		e.b, changed, repairs, err = schema.Object(e.b, t.Schema)
-		switch {
-		case err != nil:
-			e.refuse(at.String()+".schema", err.Error(), "give a JSON Schema of an object")
-			e.lit(`null`)
-		case changed:
-			e.note(wire.NoteRepaired, at.String()+".schema", "made an object schema with properties")
-		case repairs > 0:
-			e.note(wire.NoteRepaired, at.String()+".schema", "what is no character became U+FFFD")
-		}
+		e.Lit(`,"input_schema":`)
+		e.Schema(t.Schema, at)
 		if t.Strict != nil {
-			e.lit(`,"strict":`)
-			e.b = strconv.AppendBool(e.b, *t.Strict)
+			e.Lit(`,"strict":`)
+			e.B = strconv.AppendBool(e.B, *t.Strict)
 		}
 		e.members(t.Vendor, at, "name", "input_schema", only(t.Description != "", "description"), only(t.Strict != nil, "strict"))
 		e.mark(cache)
-		e.lit(`}`)
+		e.Lit(`}`)
 	}
 	if len(e.r.Tools) > 0 {
-		e.lit(`]`)
+		e.Lit(`]`)
 	}
 }
 
@@ -520,32 +473,7 @@ func only(written bool, name string) string {
 // members appends the members of a vendor object, each behind a comma. Those
 // that the codec has written already are refused.
 func (e *encoder) members(vendor string, at codec.Place, written ...string) {
-	if vendor == "" {
-		return
-	}
-	v := jsonw.Parse(vendor)
-	if !v.IsObject() || !jsonw.Valid(vendor) {
-		e.refuse(at.String()+".vendor", "no JSON object", "")
-		return
-	}
-	if name, ok := codec.Twice(v); ok {
-		e.refuse(at.String()+".vendor", strconv.Quote(name)+" is there twice", "keep one")
-	}
-	for c := v.Members(); c.Next(); {
-		name := c.Name()
-		if name == "cache_control" {
-			e.marks++
-		}
-		for _, w := range written {
-			if w != "" && name == w {
-				e.refuse(at.String()+".vendor", strconv.Quote(name)+" is written by the codec", "leave it out")
-			}
-		}
-		e.lit(`,`)
-		e.raw(string(c.Key()), at)
-		e.lit(`:`)
-		e.raw(string(c.Value()), at)
-	}
+	e.marks += e.Members(vendor, at, "cache_control", "", written...)
 }
 
 func (e *encoder) system() {
@@ -559,29 +487,29 @@ func (e *encoder) system() {
 		p := &e.r.System[i]
 		at := codec.Item("system", i)
 		if p.Kind != wire.PartText {
-			e.refuse(at.String(), "a system prompt holds text, not "+string(p.Kind), "move it into a message")
+			e.Refuse(at.String(), "a system prompt holds text, not "+string(p.Kind), "move it into a message")
 			continue
 		}
 		if codec.Blank(p.Text) {
-			e.note(wire.NoteDropped, at.String(), "a text without a character is refused")
+			e.Dropped(at.String(), "a text without a character is refused")
 			continue
 		}
 		if n++; n == 1 {
-			e.lit(`,"system":[`)
+			e.Lit(`,"system":[`)
 		} else {
-			e.lit(`,`)
+			e.Lit(`,`)
 		}
-		e.lit(`{"type":"text","text":`)
-		e.str(p.Text)
+		e.Lit(`{"type":"text","text":`)
+		e.Str(p.Text)
 		e.members(p.Vendor, at, "type", "text")
 		cache := p.Cache
 		if cache == nil && e.auto.system && i == last {
 			cache = &wire.CacheMark{TTL: e.r.Cache.TTL}
 		}
 		e.mark(cache)
-		e.lit(`}`)
+		e.Lit(`}`)
 	}
 	if n > 0 {
-		e.lit(`]`)
+		e.Lit(`]`)
 	}
 }

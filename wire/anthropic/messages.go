@@ -19,7 +19,7 @@ const (
 // within a turn of the user's the results of tools come first, as the server
 // demands.
 func (e *encoder) messages() {
-	e.lit(`,"messages":[`)
+	e.Lit(`,"messages":[`)
 	ms := e.r.Messages
 	for i := 0; i < len(ms); {
 		role := e.roleOf(&ms[i])
@@ -43,14 +43,14 @@ func (e *encoder) messages() {
 	}
 	e.unanswered(turn{})
 	if e.role == "" {
-		e.refuse("messages", "the protocol demands a message", "add a user message")
+		e.Refuse("messages", "the protocol demands a message", "add a user message")
 	} else {
 		if e.role == roleAssistant {
 			e.prefill()
 		}
 		e.close()
 	}
-	e.lit(`]`)
+	e.Lit(`]`)
 }
 
 func (e *encoder) roleOf(m *wire.Message) string {
@@ -65,9 +65,9 @@ func (e *encoder) roleOf(m *wire.Message) string {
 
 // close ends the message that is open.
 func (e *encoder) close() {
-	e.lit(`]`)
+	e.Lit(`]`)
 	e.members(e.tail, codec.Field("messages"), "role", "content")
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 // begin opens a block in a message of role, and the message where one of
@@ -75,19 +75,19 @@ func (e *encoder) close() {
 func (e *encoder) begin(role, tail string) {
 	e.last = textBlock{}
 	if e.role == role && e.tail == tail {
-		e.lit(`,`)
+		e.Lit(`,`)
 		return
 	}
 	if e.role != "" {
 		e.close()
-		e.lit(`,`)
+		e.Lit(`,`)
 	} else if role != roleUser {
-		e.refuse("messages", "the first message must be the user's", "begin the conversation with a user message")
+		e.Refuse("messages", "the first message must be the user's", "begin the conversation with a user message")
 	}
 	e.role, e.tail = role, tail
-	e.lit(`{"role":"`)
-	e.lit(role)
-	e.lit(`","content":[`)
+	e.Lit(`{"role":"`)
+	e.Lit(role)
+	e.Lit(`","content":[`)
 }
 
 // which says which parts of a message are to be written.
@@ -136,7 +136,7 @@ func (e *encoder) unanswered(answer turn) {
 			if p.Kind != wire.PartToolCall || e.fate(m, p) != sent || e.find(answer, wire.PartToolResult, p.ID) != nil {
 				continue
 			}
-			e.refuse(codec.Part(i, j).String(), "the call "+strconv.Quote(p.ID)+" has no result in the turn that follows",
+			e.Refuse(codec.Part(i, j).String(), "the call "+strconv.Quote(p.ID)+" has no result in the turn that follows",
 				"append its result, or an error result that says it was not run")
 		}
 	}
@@ -158,6 +158,9 @@ func (e *encoder) find(t turn, kind wire.PartKind, id string) *wire.Part {
 	}
 	return nil
 }
+
+// maxIDLen keeps ids portable; the server's own maximum is not documented.
+const maxIDLen = 64
 
 // fate is what becomes of a part.
 type fate uint8
@@ -288,20 +291,20 @@ func (e *encoder) message(i int, role string, w which) {
 	case wire.RoleUser, wire.RoleAssistant, wire.RoleTool:
 	case wire.RoleSystem:
 		if role != roleSystem && w != results {
-			e.note(wire.NoteConverted, "messages["+strconv.Itoa(i)+"]", e.r.Model+" has no system messages within the conversation; sent as the user's")
+			e.Note(wire.NoteConverted, "messages["+strconv.Itoa(i)+"]", e.r.Model+" has no system messages within the conversation; sent as the user's")
 		}
 	default:
 		if w != results {
-			e.refuse("messages["+strconv.Itoa(i)+"].role", "no such role: "+strconv.Quote(string(m.Role)), "one of user, assistant, tool, system")
+			e.Refuse("messages["+strconv.Itoa(i)+"].role", "no such role: "+strconv.Quote(string(m.Role)), "one of user, assistant, tool, system")
 		}
 	}
 	if m.Vendor != "" && m.Role != wire.RoleAssistant && w != results {
 		// What an answer says about itself goes to nobody, its own host included.
 		at := "messages[" + strconv.Itoa(i) + "].vendor"
 		if !e.own(m.Origin) {
-			e.note(wire.NoteDropped, at, fates[foreign])
+			e.Dropped(at, fates[foreign])
 		} else if role != roleSystem {
-			e.note(wire.NoteDropped, at, "a message of this role has no further members")
+			e.Dropped(at, "a message of this role has no further members")
 		}
 	}
 	for j := range m.Parts {
@@ -314,10 +317,10 @@ func (e *encoder) message(i int, role string, w which) {
 		switch f {
 		case sent:
 		case whatIsThat:
-			e.refuse(at.String()+".kind", fates[f]+": "+strconv.Quote(string(p.Kind)), "")
+			e.Refuse(at.String()+".kind", fates[f]+": "+strconv.Quote(string(p.Kind)), "")
 			continue
 		default:
-			e.note(wire.NoteDropped, at.String(), string(p.Kind)+": "+fates[f])
+			e.Dropped(at.String(), string(p.Kind)+": "+fates[f])
 			continue
 		}
 		r := e.blockRole(role, m)
@@ -327,14 +330,14 @@ func (e *encoder) message(i int, role string, w which) {
 		}
 		e.begin(r, tail)
 		if p.Kind == wire.PartToolCall && e.find(e.turn, wire.PartToolCall, p.ID) != p {
-			e.refuse(at.String()+".id", "the call "+strconv.Quote(p.ID)+" is there twice", "give every call of a turn its own id")
+			e.Refuse(at.String()+".id", "the call "+strconv.Quote(p.ID)+" is there twice", "give every call of a turn its own id")
 		}
 		if p.Kind == wire.PartToolResult {
 			e.pair(p, i, at)
 		}
 		own := e.own(m.Origin)
 		if own && p.Vendor != "" && unfinished(m, p) {
-			e.note(wire.NoteDropped, at.String()+".vendor", fates[cut])
+			e.Dropped(at.String()+".vendor", fates[cut])
 			p = &wire.Part{Kind: p.Kind, Text: p.Text, Cache: p.Cache}
 		}
 		e.block(p, own, at)
@@ -354,34 +357,33 @@ func (e *encoder) block(p *wire.Part, own bool, at codec.Place) {
 	switch p.Kind {
 	case wire.PartText, wire.PartRefusal:
 		if p.Kind == wire.PartRefusal {
-			e.note(wire.NoteConverted, at.String(), "a refusal is sent as text")
+			e.Note(wire.NoteConverted, at.String(), "a refusal is sent as text")
 		}
-		e.lit(`{"type":"text","text":`)
-		from := len(e.b)
-		e.str(p.Text)
+		e.Lit(`{"type":"text","text":`)
+		from := len(e.B)
+		e.Str(p.Text)
 		if e.role == roleAssistant {
-			e.last = textBlock{from, len(e.b), p.Text}
+			e.last = textBlock{from, len(e.B), p.Text}
 		}
 		e.vendor(p, own, at, "type", "text")
 	case wire.PartReasoning:
 		if jsonw.Parse(p.Vendor).Get("data").Exists() {
-			e.lit(`{"type":"redacted_thinking"`)
+			e.Lit(`{"type":"redacted_thinking"`)
 		} else {
-			e.lit(`{"type":"thinking","thinking":`)
-			e.str(p.Text)
+			e.Lit(`{"type":"thinking","thinking":`)
+			e.Str(p.Text)
 		}
 		e.members(p.Vendor, at, "type", "thinking")
 	case wire.PartToolCall:
-		e.lit(`{"type":"tool_use","id":`)
-		e.id(p.ID, at)
-		e.lit(`,"name":`)
+		e.Lit(`{"type":"tool_use","id":`)
+		e.Name(p.ID, maxIDLen, at, ".id")
+		e.Lit(`,"name":`)
 		if codec.ValidName(p.Name, 128) {
-			e.str(p.Name)
+			e.Str(p.Name)
 		} else {
-			e.note(wire.NoteRenamed, at.String()+".name", strconv.Quote(p.Name)+" is sent as "+codec.SafeName(p.Name, maxIDLen))
-			e.str(codec.SafeName(p.Name, maxIDLen))
+			e.Renamed(p.Name, codec.SafeName(p.Name, maxIDLen), at, ".name")
 		}
-		e.lit(`,"input":`)
+		e.Lit(`,"input":`)
 		e.input(p, at)
 		e.vendor(p, own, at, "type", "id", "name", "input")
 	case wire.PartToolResult:
@@ -389,10 +391,10 @@ func (e *encoder) block(p *wire.Part, own bool, at codec.Place) {
 	case wire.PartMedia:
 		e.media(p, own, at)
 	case wire.PartOpaque:
-		e.raw(p.Vendor, at)
+		e.Raw(p.Vendor, at)
 		v := jsonw.Parse(p.Vendor)
 		if c := v.Members(); !c.Next() {
-			e.refuse(at.String()+".vendor", "an opaque part holds the whole block as a JSON object", "")
+			e.Refuse(at.String()+".vendor", "an opaque part holds the whole block as a JSON object", "")
 			return
 		}
 		if v.Get("cache_control").Exists() {
@@ -401,17 +403,17 @@ func (e *encoder) block(p *wire.Part, own bool, at codec.Place) {
 		if p.Cache == nil && p != e.auto.part {
 			return
 		}
-		e.b = e.b[:len(e.b)-1]
+		e.B = e.B[:len(e.B)-1]
 	}
 	switch {
 	case p == e.auto.part:
 		e.mark(&e.auto.mark)
 	case p.Cache != nil && p.Kind == wire.PartReasoning:
-		e.note(wire.NoteDropped, at.String()+".cache", "reasoning cannot carry a cache mark")
+		e.Dropped(at.String()+".cache", "reasoning cannot carry a cache mark")
 	default:
 		e.mark(p.Cache)
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 // vendor appends the members that only the origin can read.
@@ -420,7 +422,7 @@ func (e *encoder) vendor(p *wire.Part, own bool, at codec.Place, written ...stri
 		return
 	}
 	if !own {
-		e.note(wire.NoteDropped, at.String()+".vendor", fates[foreign])
+		e.Dropped(at.String()+".vendor", fates[foreign])
 		return
 	}
 	e.members(p.Vendor, at, written...)
@@ -431,25 +433,25 @@ func (e *encoder) input(p *wire.Part, at codec.Place) {
 	args := strings.Trim(p.Args, " \t\r\n")
 	switch {
 	case p.FreeForm:
-		e.note(wire.NoteConverted, at.String()+".args", `free text is sent as {"input":…}`)
-		e.lit(`{"input":`)
-		e.str(p.Args)
-		e.lit(`}`)
+		e.Note(wire.NoteConverted, at.String()+".args", `free text is sent as {"input":…}`)
+		e.Lit(`{"input":`)
+		e.Str(p.Args)
+		e.Lit(`}`)
 	case args == "":
-		e.lit(`{}`)
+		e.Lit(`{}`)
 	case args == "null":
-		e.note(wire.NoteConverted, at.String()+".args", "null is sent as {}")
-		e.lit(`{}`)
+		e.Note(wire.NoteConverted, at.String()+".args", "null is sent as {}")
+		e.Lit(`{}`)
 	case !jsonw.Valid(args):
-		e.note(wire.NoteRepaired, at.String()+".args", "arguments that are no JSON are sent as {}: "+wire.Excerpt([]byte(args)))
-		e.lit(`{}`)
+		e.Note(wire.NoteRepaired, at.String()+".args", "arguments that are no JSON are sent as {}: "+wire.Excerpt([]byte(args)))
+		e.Lit(`{}`)
 	case args[0] != '{':
-		e.note(wire.NoteConverted, at.String()+".args", `arguments that are no object are sent as {"input":…}`)
-		e.lit(`{"input":`)
-		e.raw(args, at)
-		e.lit(`}`)
+		e.Note(wire.NoteConverted, at.String()+".args", `arguments that are no object are sent as {"input":…}`)
+		e.Lit(`{"input":`)
+		e.Raw(args, at)
+		e.Lit(`}`)
 	default:
-		e.raw(p.Args, at)
+		e.Raw(p.Args, at)
 	}
 }
 
@@ -457,16 +459,16 @@ func (e *encoder) input(p *wire.Part, at codec.Place) {
 // A block of the assistant's of a kind that is not known here may be a call too.
 func (e *encoder) pair(p *wire.Part, i int, at codec.Place) {
 	if e.find(e.turn, wire.PartToolCall, p.ID) == nil && e.find(e.turn, wire.PartOpaque, p.ID) == nil {
-		e.refuse(at.String(), "the result "+strconv.Quote(p.ID)+" has no call in the assistant turn before it", "drop it, or add the message with the call")
+		e.Refuse(at.String(), "the result "+strconv.Quote(p.ID)+" has no call in the assistant turn before it", "drop it, or add the message with the call")
 	} else if first := e.find(turn{e.turn.to, i + 1}, wire.PartToolResult, p.ID); first != p {
-		e.refuse(at.String(), "the call "+strconv.Quote(p.ID)+" has two results", "keep one")
+		e.Refuse(at.String(), "the call "+strconv.Quote(p.ID)+" has two results", "keep one")
 	}
 }
 
 // result writes the result of a call.
 func (e *encoder) result(p *wire.Part, own bool, at codec.Place) {
-	e.lit(`{"type":"tool_result","tool_use_id":`)
-	e.id(p.ID, at)
+	e.Lit(`{"type":"tool_result","tool_use_id":`)
+	e.Name(p.ID, maxIDLen, at, ".id")
 	n := 0
 	for i := range p.Parts {
 		c := &p.Parts[i]
@@ -474,94 +476,78 @@ func (e *encoder) result(p *wire.Part, own bool, at codec.Place) {
 		switch {
 		case c.Kind == wire.PartText && codec.Blank(c.Text):
 			if c.Text != "" {
-				e.note(wire.NoteDropped, inner.String(), fates[textless])
+				e.Dropped(inner.String(), fates[textless])
 			}
 			continue
 		case c.Kind == wire.PartMedia && p.IsError:
-			e.note(wire.NoteDropped, inner.String(), "the result of a failed tool holds text alone")
+			e.Dropped(inner.String(), "the result of a failed tool holds text alone")
 			continue
 		case c.Kind == wire.PartText, c.Kind == wire.PartMedia, c.Kind == wire.PartOpaque:
 		default:
-			e.refuse(inner.String(), "a result holds text and media, not "+strconv.Quote(string(c.Kind)), "")
+			e.Refuse(inner.String(), "a result holds text and media, not "+strconv.Quote(string(c.Kind)), "")
 			continue
 		}
 		if n++; n == 1 {
-			e.lit(`,"content":[`)
+			e.Lit(`,"content":[`)
 		} else {
-			e.lit(`,`)
+			e.Lit(`,`)
 		}
 		e.block(c, own, inner)
 	}
 	if n > 0 {
-		e.lit(`]`)
+		e.Lit(`]`)
 	}
 	if p.IsError {
-		e.lit(`,"is_error":true`)
+		e.Lit(`,"is_error":true`)
 	}
 	e.vendor(p, own, at, "type", "tool_use_id", "content", "is_error")
 }
 
 // media writes an image or a document.
 func (e *encoder) media(p *wire.Part, own bool, at codec.Place) {
-	m := p.Media
-	if m == nil {
-		m = &wire.Media{}
-	}
-	ways := 0
-	for _, given := range [...]bool{len(m.Data) > 0, m.URL != "", m.FileID != ""} {
-		if given {
-			ways++
-		}
-	}
-	if ways != 1 {
-		e.refuse(at.String()+".media", "exactly one of data, url and file_id must be given", "")
-	}
-	typ := m.MediaType()
-	if said := strings.ToLower(m.Type); len(m.Data) > 0 && said != "" && said != typ && said != "image/jpg" {
-		e.note(wire.NoteRepaired, at.String()+".media.type", "the bytes are "+typ+", not "+said)
-	}
+	m, typ := e.Media(p, at)
 	image := strings.HasPrefix(typ, "image/") || typ == ""
 	if image {
-		e.lit(`{"type":"image","source":{`)
+		e.Lit(`{"type":"image","source":{`)
 	} else {
-		e.lit(`{"type":"document","source":{`)
+		e.Lit(`{"type":"document","source":{`)
 	}
 	switch {
 	case m.URL != "":
-		e.lit(`"type":"url","url":`)
-		e.str(m.URL)
+		e.Lit(`"type":"url","url":`)
+		e.Str(m.URL)
 	case m.FileID != "":
-		e.lit(`"type":"file","file_id":`)
-		e.str(m.FileID)
+		e.Lit(`"type":"file","file_id":`)
+		e.Str(m.FileID)
 	case !image && strings.HasPrefix(typ, "text/"):
-		e.lit(`"type":"text","media_type":"text/plain","data":`)
-		e.str(string(m.Data))
+		e.Lit(`"type":"text","media_type":"text/plain","data":`)
+		e.Str(string(m.Data))
 		if typ != "text/plain" {
-			e.note(wire.NoteConverted, at.String()+".media.type", typ+" is sent as text/plain")
+			e.Note(wire.NoteConverted, at.String()+".media.type", typ+" is sent as text/plain")
 		}
 	default:
 		switch typ {
 		case "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf":
 		default:
-			e.refuse(at.String()+".media.type", "the protocol takes PNG, JPEG, GIF, WebP, PDF and plain text, not "+strconv.Quote(typ),
+			e.Refuse(at.String()+".media.type", "the protocol takes PNG, JPEG, GIF, WebP, PDF and plain text, not "+strconv.Quote(typ),
 				"convert it, or give it as text")
 		}
-		e.lit(`"type":"base64","media_type":`)
-		e.str(typ)
-		e.lit(`,"data":`)
-		e.b = jsonw.AppendBase64(e.b, m.Data)
+		e.Lit(`"type":"base64","media_type":`)
+		e.Str(typ)
+		e.Lit(`,"data":`)
+		e.B = jsonw.AppendBase64(e.B, m.Data)
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 	if m.Name != "" {
 		if image {
-			e.note(wire.NoteDropped, at.String()+".media.name", "an image has no name")
+			e.Dropped(at.String()+".media.name", "an image has no name")
 		} else {
-			e.lit(`,"title":`)
-			e.str(m.Name)
+			e.Lit(`,"title":`)
+			e.Str(m.Name)
 		}
 	}
 	if m.Detail != "" {
-		e.note(wire.NoteDropped, at.String()+".media.detail", "the protocol has no such setting")
+		e.Dropped(at.String()+".media.detail", "the protocol has no such setting")
 	}
 	e.vendor(p, own, at, "type", "source")
 }
@@ -577,12 +563,12 @@ func (e *encoder) prefill() {
 		return // it goes back as it is
 	}
 	if !e.family.prefill {
-		e.refuse("messages", e.r.Model+" does not continue an assistant message", "end the conversation with a user message")
+		e.Refuse("messages", e.r.Model+" does not continue an assistant message", "end the conversation with a user message")
 	}
 	if t := strings.TrimRight(e.last.text, " \t\r\n"); e.last.to > 0 && t != e.last.text {
-		tail := string(e.b[e.last.to:])
-		e.b = jsonw.AppendString(e.b[:e.last.from], t)
-		e.lit(tail)
-		e.note(wire.NoteRepaired, "messages", "white space at the end of the last assistant text is refused and was left out")
+		tail := string(e.B[e.last.to:])
+		e.B = jsonw.AppendString(e.B[:e.last.from], t)
+		e.Lit(tail)
+		e.Note(wire.NoteRepaired, "messages", "white space at the end of the last assistant text is refused and was left out")
 	}
 }

@@ -31,7 +31,7 @@ func (e *encoder) assistant(i int) bool {
 		case wire.PartRefusal:
 			refusals++
 			if e.profile.NoRefusal {
-				e.note(wire.NoteConverted, codec.Part(i, j).String(), "a refusal is sent as text")
+				e.Note(wire.NoteConverted, codec.Part(i, j).String(), "a refusal is sent as text")
 				refusals--
 				texts++
 			}
@@ -42,14 +42,14 @@ func (e *encoder) assistant(i int) bool {
 		}
 	}
 	if texts+refusals+calls == 0 {
-		e.dropped(codec.Item("messages", i).String(), "it has neither text nor calls")
+		e.Dropped(codec.Item("messages", i).String(), "it has neither text nor calls")
 		return false
 	}
 	e.open(roleAssistant)
 	// Only a message with calls may be without content.
 	alone := refusals > 0 && texts+calls == 0 && e.profile.Replay != ReplayTags && e.profile.Replay != ReplayChunks
 	if alone {
-		e.lit(`,"content":[{"type":"refusal"`)
+		e.Lit(`,"content":[{"type":"refusal"`)
 	} else {
 		e.words(i, texts, reasons, parts)
 	}
@@ -57,30 +57,30 @@ func (e *encoder) assistant(i int) bool {
 		e.refusal(m)
 	}
 	if alone {
-		e.lit(`}]`)
+		e.Lit(`}]`)
 	}
 	e.reasoning(i, reasons, calls)
 	switch {
 	case !own && m.Vendor != "" && m.Vendor != nothingReasoned:
-		e.dropped(codec.Item("messages", i).String()+".vendor", fates[foreign])
+		e.Dropped(codec.Item("messages", i).String()+".vendor", fates[foreign])
 	case own && !unfinished(m, nil):
 		e.kept(m.Vendor, codec.Item("messages", i))
 	}
 	if calls > 0 {
 		e.calls(i, own)
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 	return true
 }
 
 // refusal writes the refusals of a message as one.
 func (e *encoder) refusal(m *wire.Message) {
-	e.lit(`,"refusal":`)
+	e.Lit(`,"refusal":`)
 	n := 0
 	for j := range m.Parts {
 		if p := &m.Parts[j]; p.Kind == wire.PartRefusal && e.fate(m, p) == sent {
 			if n++; n == 1 {
-				e.str(p.Text)
+				e.Str(p.Text)
 			} else {
 				e.line(p.Text)
 			}
@@ -96,10 +96,10 @@ func (e *encoder) words(i, texts, reasons int, parts bool) {
 	if texts == 0 && !tags && !chunks {
 		switch e.profile.NullContent {
 		case ContentEmpty:
-			e.lit(`,"content":""`)
+			e.Lit(`,"content":""`)
 		case ContentOmit:
 		default:
-			e.lit(`,"content":null`)
+			e.Lit(`,"content":null`)
 		}
 		return
 	}
@@ -109,17 +109,17 @@ func (e *encoder) words(i, texts, reasons int, parts bool) {
 		for j := range m.Parts {
 			if p := &m.Parts[j]; p.Kind == wire.PartReasoning && e.fate(m, p) == sent {
 				e.next(&c)
-				e.lit(`{"type":"thinking","thinking":[{"type":"text","text":`)
-				e.str(p.Text)
-				e.lit(`}]}`)
+				e.Lit(`{"type":"thinking","thinking":[{"type":"text","text":`)
+				e.Str(p.Text)
+				e.Lit(`}]}`)
 			}
 		}
 	case tags:
 		if c.parts {
 			e.next(&c)
-			e.lit(`{"type":"text","text":`)
+			e.Lit(`{"type":"text","text":`)
 		}
-		e.str(openTag)
+		e.Str(openTag)
 		for j := range m.Parts {
 			if p := &m.Parts[j]; p.Kind == wire.PartReasoning && e.fate(m, p) == sent {
 				e.more(p.Text)
@@ -127,7 +127,7 @@ func (e *encoder) words(i, texts, reasons int, parts bool) {
 		}
 		e.more(closeTag)
 		if c.parts {
-			e.lit(`}`)
+			e.Lit(`}`)
 		}
 	}
 	glue := tags && !c.parts // the first text follows the tag with nothing between
@@ -151,7 +151,7 @@ func (e *encoder) words(i, texts, reasons int, parts bool) {
 // calls writes the calls of message i.
 func (e *encoder) calls(i int, own bool) {
 	m := &e.r.Messages[i]
-	e.lit(`,"tool_calls":[`)
+	e.Lit(`,"tool_calls":[`)
 	n := 0
 	for j := range m.Parts {
 		p := &m.Parts[j]
@@ -159,70 +159,57 @@ func (e *encoder) calls(i int, own bool) {
 			continue
 		}
 		if n++; n > 1 {
-			e.lit(`,`)
+			e.Lit(`,`)
 		}
 		at := codec.Part(i, j)
 		if p.Kind == wire.PartOpaque {
 			e.opaque(p, at)
 			continue
 		}
-		e.lit(`{"id":`)
+		e.Lit(`{"id":`)
 		e.id(p.ID, at)
 		custom, kind := p.FreeForm && !e.profile.NoCustom, "function"
 		if custom {
 			kind = "custom"
-			e.lit(`,"type":"custom","custom":{"name":`)
+			e.Lit(`,"type":"custom","custom":{"name":`)
 		} else {
-			e.lit(`,"type":"function","function":{"name":`)
+			e.Lit(`,"type":"function","function":{"name":`)
 		}
-		e.name(p.Name, at)
+		e.Name(p.Name, maxName, at, ".name")
 		switch {
 		case custom:
-			e.lit(`,"input":`)
-			e.str(p.Args)
+			e.Lit(`,"input":`)
+			e.Str(p.Args)
 		case p.FreeForm:
-			e.note(wire.NoteConverted, at.String()+".args", `free text is sent as {"input":…}`)
+			e.Note(wire.NoteConverted, at.String()+".args", `free text is sent as {"input":…}`)
 			var b []byte
 			b = append(jsonw.AppendString(append(b, `{"input":`...), p.Args), '}')
-			e.lit(`,"arguments":`)
-			e.str(string(b))
+			e.Lit(`,"arguments":`)
+			e.Str(string(b))
 		case p.Args == "":
-			e.lit(`,"arguments":"{}"`)
+			e.Lit(`,"arguments":"{}"`)
 		default:
-			e.lit(`,"arguments":`)
-			e.str(p.Args)
+			e.Lit(`,"arguments":`)
+			e.Str(p.Args)
 		}
-		e.lit(`}`)
+		e.Lit(`}`)
 		if p.Vendor != "" {
 			if own { // the type and the id that it came with are facts of the decoder's
 				e.members(p.Vendor, at, "id type", kind)
 			} else {
-				e.dropped(at.String()+".vendor", fates[foreign])
+				e.Dropped(at.String()+".vendor", fates[foreign])
 			}
 		}
 		if e.profile.Signatures && n == 1 && !(own && signed(p.Vendor)) {
-			e.lit(`,"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}`)
-			e.note(wire.NoteInserted, at.String(), "the server wants a thought signature; this call has none of its own")
+			e.Lit(`,"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}`)
+			e.Note(wire.NoteInserted, at.String(), "the server wants a thought signature; this call has none of its own")
 		}
 		if p.Cache != nil {
-			e.dropped(at.String()+".cache", "a call cannot carry a cache mark")
+			e.Dropped(at.String()+".cache", "a call cannot carry a cache mark")
 		}
-		e.lit(`}`)
+		e.Lit(`}`)
 	}
-	e.lit(`]`)
-}
-
-// name writes the name of a tool that was called.
-func (e *encoder) name(s string, at codec.Place) {
-	if codec.ValidName(s, maxName) {
-		e.lit(`"`)
-		e.lit(s)
-		e.lit(`"`)
-		return
-	}
-	safe := codec.SafeName(s, maxName)
-	e.note(wire.NoteRenamed, at.String()+".name", strconv.Quote(s)+" is sent as "+safe)
-	e.str(safe)
+	e.Lit(`]`)
 }
 
 // maxID is the most characters of the id of a call.
@@ -271,10 +258,11 @@ func nine(id string) string {
 // id writes the id of a call or a result.
 func (e *encoder) id(id string, at codec.Place) {
 	name := e.idOf(id)
-	if name != id {
-		e.note(wire.NoteRenamed, at.String()+".id", strconv.Quote(id)+" is sent as "+name)
+	if name == id {
+		e.Str(id)
+		return
 	}
-	e.str(name)
+	e.Renamed(id, name, at, ".id")
 }
 
 // signed reports whether a call has facts of Google's, its thought signature among

@@ -2,6 +2,7 @@ package openaichat
 
 import (
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/body"
 )
 
 // Protocol is the name of the protocol, as [Codec.Protocol] returns it.
@@ -24,9 +25,9 @@ func (Codec) Protocol() string { return Protocol }
 // Encode implements [wire.Codec].
 func (c Codec) Encode(call *wire.Call, r *wire.Request) error {
 	call.Reset()
-	e := encoder{profile: c.Profile, r: r, call: call, b: call.Body, family: familyOf(&c.Profile, r.Model)}
+	e := encoder{profile: c.Profile, r: r, Writer: body.Writer{B: call.Body, Call: call}, family: familyOf(&c.Profile, r.Model)}
 	e.request()
-	call.Body = e.b
+	call.Body = e.B
 	call.Path = path
 	call.Framing = wire.FramingSSE
 	if r.Whole {
@@ -34,8 +35,8 @@ func (c Codec) Encode(call *wire.Call, r *wire.Request) error {
 	}
 	call.Header = append(call.Header, wire.Header{Name: "content-type", Value: "application/json"})
 	call.Header = append(call.Header, r.Headers...)
-	if len(e.findings) > 0 {
-		return wire.Findings(e.findings)
+	if len(e.Findings) > 0 {
+		return wire.Findings(e.Findings)
 	}
 	return nil
 }
@@ -43,9 +44,9 @@ func (c Codec) Encode(call *wire.Call, r *wire.Request) error {
 // Check implements [wire.Codec].
 func (c Codec) Check(r *wire.Request) []wire.Finding {
 	var call wire.Call
-	e := encoder{profile: c.Profile, r: r, call: &call, family: familyOf(&c.Profile, r.Model)}
+	e := encoder{profile: c.Profile, r: r, Writer: body.Writer{Call: &call}, family: familyOf(&c.Profile, r.Model)}
 	e.request()
-	return e.findings
+	return e.Findings
 }
 
 // NewDecoder implements [wire.Codec].

@@ -17,23 +17,23 @@ type content struct {
 
 // content begins the content of a message.
 func (e *encoder) content(parts bool) content {
-	e.lit(`,"content":`)
+	e.Lit(`,"content":`)
 	return content{parts: parts}
 }
 
 // next begins a part.
 func (e *encoder) next(c *content) {
 	if c.n++; c.n == 1 {
-		e.lit(`[`)
+		e.Lit(`[`)
 	} else {
-		e.lit(`,`)
+		e.Lit(`,`)
 	}
 }
 
 // joined adds s to a content that is one string.
 func (e *encoder) joined(c *content, s string) {
 	if c.n++; c.n == 1 {
-		e.str(s)
+		e.Str(s)
 	} else {
 		e.line(s)
 	}
@@ -47,13 +47,13 @@ func (e *encoder) text(c *content, s string, p *wire.Part, own bool, at codec.Pl
 		return
 	}
 	e.next(c)
-	e.lit(`{"type":"text","text":`)
-	e.str(s)
+	e.Lit(`{"type":"text","text":`)
+	e.Str(s)
 	if own {
 		e.members(p.Vendor, at, "", "type", "text", e.markName(p))
 	}
 	e.trimmings(p, own, true, at)
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 // markName is the member that the cache mark of a text will be, "" for none.
@@ -72,7 +72,7 @@ func (e *encoder) markName(p *wire.Part) string {
 // several in a string, and tells of what has no place.
 func (e *encoder) trimmings(p *wire.Part, own, part bool, at codec.Place) {
 	if p.Vendor != "" && !own {
-		e.dropped(at.String()+".vendor", "there is no place for it, or only its own host can read it")
+		e.Dropped(at.String()+".vendor", "there is no place for it, or only its own host can read it")
 	}
 	switch {
 	case p.Cache != nil && e.profile.CacheControl && p.Kind == wire.PartText:
@@ -80,7 +80,7 @@ func (e *encoder) trimmings(p *wire.Part, own, part bool, at codec.Place) {
 	case p.Cache != nil && e.family.marks && part && p.Kind == wire.PartText:
 		e.breakpoint(p.Cache.TTL, at)
 	case p.Cache != nil:
-		e.dropped(at.String()+".cache", "there are no cache marks here")
+		e.Dropped(at.String()+".cache", "there are no cache marks here")
 	case p == e.auto.last || p == e.auto.system:
 		e.mark(e.r.Cache.TTL)
 	}
@@ -89,7 +89,7 @@ func (e *encoder) trimmings(p *wire.Part, own, part bool, at codec.Place) {
 // end ends a content that is not empty.
 func (e *encoder) end(c *content) {
 	if c.parts {
-		e.lit(`]`)
+		e.Lit(`]`)
 	}
 }
 
@@ -132,7 +132,7 @@ func (e *encoder) system() {
 		p := &r.System[i]
 		at := codec.Item("system", i)
 		if p.Kind != wire.PartText {
-			e.refuse(at.String(), "a system prompt holds text, not "+strconv.Quote(string(p.Kind)), "move it into a message")
+			e.Refuse(at.String(), "a system prompt holds text, not "+strconv.Quote(string(p.Kind)), "move it into a message")
 		} else if p.Text != "" {
 			e.text(&c, p.Text, p, true, at)
 		}
@@ -143,7 +143,7 @@ func (e *encoder) system() {
 			continue
 		}
 		if standing && !e.silent(m) {
-			e.note(wire.NoteConverted, codec.Item("messages", i).String(), "joined with the system prompt, since the first message alone may be one")
+			e.Note(wire.NoteConverted, codec.Item("messages", i).String(), "joined with the system prompt, since the first message alone may be one")
 		}
 		own := e.own(m.Origin)
 		for j := range m.Parts {
@@ -156,12 +156,12 @@ func (e *encoder) system() {
 			}
 		}
 		if m.Vendor != "" {
-			e.dropped(codec.Item("messages", i).String()+".vendor", "the system prompt has no further members")
+			e.Dropped(codec.Item("messages", i).String()+".vendor", "the system prompt has no further members")
 		}
 	}
 	if n > 0 {
 		e.end(&c)
-		e.lit(`}`)
+		e.Lit(`}`)
 	}
 }
 
@@ -208,7 +208,7 @@ func (e *encoder) user(i int) bool {
 	}
 	if n == 0 {
 		if !results && len(m.Parts) > 0 {
-			e.dropped(codec.Item("messages", i).String(), "there is nothing in it to send")
+			e.Dropped(codec.Item("messages", i).String(), "there is nothing in it to send")
 		}
 		return false
 	}
@@ -216,7 +216,7 @@ func (e *encoder) user(i int) bool {
 	if m.Role == wire.RoleSystem {
 		if role = e.systemRole(); e.profile.SystemFirst {
 			role = roleUser
-			e.note(wire.NoteConverted, codec.Item("messages", i).String(), "the first message alone may be a system message; sent as the user's")
+			e.Note(wire.NoteConverted, codec.Item("messages", i).String(), "the first message alone may be a system message; sent as the user's")
 		}
 	}
 	e.open(role)
@@ -246,25 +246,25 @@ func (e *encoder) user(i int) bool {
 		at, but := codec.Item("messages", i), ""
 		if e.profile.NoNames {
 			if but = "name"; jsonw.Valid(m.Vendor) && jsonw.Parse(m.Vendor).Get(but).Exists() {
-				e.dropped(at.String()+".vendor", "the server takes no names of messages")
+				e.Dropped(at.String()+".vendor", "the server takes no names of messages")
 			}
 		}
 		e.members(m.Vendor, at, but, "role", "content")
 	default:
-		e.dropped(codec.Item("messages", i).String()+".vendor", fates[foreign])
+		e.Dropped(codec.Item("messages", i).String()+".vendor", fates[foreign])
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 	return true
 }
 
 // opaque writes a block in the vendor's own words.
 func (e *encoder) opaque(p *wire.Part, at codec.Place) {
-	from := len(e.b)
-	e.raw(p.Vendor, at)
-	if e.b[from] != '{' {
-		e.refuse(at.String()+".vendor", "an opaque part holds the whole block as a JSON object", "")
+	from := len(e.B)
+	e.Raw(p.Vendor, at)
+	if e.B[from] != '{' {
+		e.Refuse(at.String()+".vendor", "an opaque part holds the whole block as a JSON object", "")
 	}
 	if p.Cache != nil {
-		e.dropped(at.String()+".cache", "there are no cache marks here")
+		e.Dropped(at.String()+".cache", "there are no cache marks here")
 	}
 }

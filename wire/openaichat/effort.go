@@ -44,43 +44,43 @@ func (e *encoder) thinking() {
 	switch g.Mode {
 	case "", wire.ReasoningOn, wire.ReasoningOff:
 	case wire.ReasoningBetweenTools:
-		e.refuse("reasoning.mode", "the protocol cannot ask for reasoning between tools alone", "use on or off")
+		e.Refuse("reasoning.mode", "the protocol cannot ask for reasoning between tools alone", "use on or off")
 	default:
-		e.refuse("reasoning.mode", "no such mode: "+string(g.Mode), "one of on, off")
+		e.Refuse("reasoning.mode", "no such mode: "+string(g.Mode), "one of on, off")
 	}
 	e.off = g.Mode == wire.ReasoningOff || e.effort == effortNone && g.Effort != ""
 	effort := e.effort
 	switch {
 	case g.Mode == wire.ReasoningOff:
 		if g.Effort != "" && g.Effort != effortNone {
-			e.dropped("reasoning.effort", "reasoning is off")
+			e.Dropped("reasoning.effort", "reasoning is off")
 		}
 		effort = ""
 	case g.Effort == "":
 		effort = ""
 	}
 	if effort == "" && g.Effort != "" && g.Mode != wire.ReasoningOff {
-		e.dropped("reasoning.effort", "the server has no such effort")
+		e.Dropped("reasoning.effort", "the server has no such effort")
 	}
 	if effort != "" && effort != g.Effort {
-		e.note(wire.NoteConverted, "reasoning.effort", "the server's word for it is "+effort)
+		e.Note(wire.NoteConverted, "reasoning.effort", "the server's word for it is "+effort)
 	}
 	asked := g.Mode != "" || effort != ""
 	if e.off && e.family.always {
-		e.refuse("reasoning", e.r.Model+" always reasons", "ask for a low effort")
+		e.Refuse("reasoning", e.r.Model+" always reasons", "ask for a low effort")
 	}
 	if e.family.noEffort && effort != "" && effort != effortNone {
-		e.dropped("reasoning.effort", e.r.Model+" has no effort setting")
+		e.Dropped("reasoning.effort", e.r.Model+" has no effort setting")
 		effort, e.effort = "", ""
 	} else if effort != "" && !e.off && !e.family.takes(effort) {
-		e.refuse("reasoning.effort", e.r.Model+" takes no effort "+strconv.Quote(effort), "one of "+strings.ReplaceAll(e.family.efforts, " ", ", "))
+		e.Refuse("reasoning.effort", e.r.Model+" takes no effort "+strconv.Quote(effort), "one of "+strings.ReplaceAll(e.family.efforts, " ", ", "))
 	}
 	budget := g.Budget
 	if budget < 0 {
-		e.refuse("reasoning.budget", "a budget cannot be negative", "")
+		e.Refuse("reasoning.budget", "a budget cannot be negative", "")
 	}
 	if e.off && budget > 0 {
-		e.dropped("reasoning.budget", "reasoning is off")
+		e.Dropped("reasoning.budget", "reasoning is off")
 		budget = 0
 	}
 	if e.off {
@@ -93,30 +93,30 @@ func (e *encoder) thinking() {
 	case ThinkingZAI, ThinkingDeepSeek, ThinkingBudget, ThinkingAdaptive, ThinkingKimi:
 		budgeted := (e.profile.Thinking == ThinkingBudget || e.profile.Thinking == ThinkingKimi) && budget > 0
 		if object = asked || budgeted || g.Vendor != ""; object {
-			e.lit(`,"thinking":`)
-			from := len(e.b)
-			e.lit(`{"type":`)
+			e.Lit(`,"thinking":`)
+			from := len(e.B)
+			e.Lit(`{"type":`)
 			switch {
 			case e.off:
-				e.lit(`"disabled"`)
+				e.Lit(`"disabled"`)
 			case e.profile.Thinking == ThinkingAdaptive:
-				e.lit(`"adaptive"`)
+				e.Lit(`"adaptive"`)
 			default:
-				e.lit(`"enabled"`)
+				e.Lit(`"enabled"`)
 			}
 			if e.profile.Thinking == ThinkingZAI && !e.off && e.profile.Replay != ReplayNever && g.Replay != wire.ReplayNever {
-				e.lit(`,"clear_thinking":false`)
+				e.Lit(`,"clear_thinking":false`)
 			}
 			if e.profile.Thinking == ThinkingKimi && !e.off && !e.family.forgets && g.Replay != wire.ReplayNever {
-				e.lit(`,"keep":"all"`)
+				e.Lit(`,"keep":"all"`)
 			}
 			if budgeted {
-				e.lit(`,"budget_tokens":`)
-				e.b = jsonw.AppendInt(e.b, int64(budget))
+				e.Lit(`,"budget_tokens":`)
+				e.B = jsonw.AppendInt(e.B, int64(budget))
 				budget = 0
 			}
 			e.settings(g.Vendor, from)
-			e.lit(`}`)
+			e.Lit(`}`)
 		}
 		if e.profile.Thinking == ThinkingAdaptive {
 			e.effortless(effort)
@@ -125,79 +125,79 @@ func (e *encoder) thinking() {
 		}
 	case ThinkingQwen:
 		if asked || budget > 0 {
-			e.lit(`,"enable_thinking":`)
-			e.b = strconv.AppendBool(e.b, !e.off)
+			e.Lit(`,"enable_thinking":`)
+			e.B = strconv.AppendBool(e.B, !e.off)
 		}
 		if budget > 0 {
-			e.lit(`,"thinking_budget":`)
-			e.b = jsonw.AppendInt(e.b, int64(budget))
+			e.Lit(`,"thinking_budget":`)
+			e.B = jsonw.AppendInt(e.B, int64(budget))
 			budget = 0
 		}
 		e.word(effort)
 	case ThinkingTemplate:
 		if object = asked || g.Vendor != ""; object {
-			e.lit(`,"chat_template_kwargs":`)
-			from := len(e.b)
-			e.lit(`{"enable_thinking":`)
-			e.b = strconv.AppendBool(e.b, !e.off)
+			e.Lit(`,"chat_template_kwargs":`)
+			from := len(e.B)
+			e.Lit(`{"enable_thinking":`)
+			e.B = strconv.AppendBool(e.B, !e.off)
 			e.settings(g.Vendor, from)
-			e.lit(`}`)
+			e.Lit(`}`)
 		}
 		e.word(effort)
 	case ThinkingOpenRouter:
 		display = g.Display == "omitted"
 		if object = asked || budget > 0 || display || g.Vendor != ""; object {
 			if effort != "" && budget > 0 {
-				e.refuse("reasoning", "an effort and a budget exclude each other", "give one of them")
+				e.Refuse("reasoning", "an effort and a budget exclude each other", "give one of them")
 			}
-			e.lit(`,"reasoning":`)
-			from := len(e.b)
-			e.lit(`{`)
+			e.Lit(`,"reasoning":`)
+			from := len(e.B)
+			e.Lit(`{`)
 			switch {
 			case e.off:
-				e.lit(`"effort":"none"`)
+				e.Lit(`"effort":"none"`)
 			case effort != "":
-				e.lit(`"effort":`)
-				e.str(effort)
+				e.Lit(`"effort":`)
+				e.Str(effort)
 			case budget > 0:
-				e.lit(`"max_tokens":`)
-				e.b = jsonw.AppendInt(e.b, int64(budget))
+				e.Lit(`"max_tokens":`)
+				e.B = jsonw.AppendInt(e.B, int64(budget))
 			default:
-				e.lit(`"enabled":true`)
+				e.Lit(`"enabled":true`)
 			}
 			budget = 0
 			if display {
-				e.lit(`,"exclude":true`)
+				e.Lit(`,"exclude":true`)
 			}
 			e.settings(g.Vendor, from)
-			e.lit(`}`)
+			e.Lit(`}`)
 		}
 	case ThinkingTogether:
 		if object = asked || g.Vendor != ""; object {
-			e.lit(`,"reasoning":`)
-			from := len(e.b)
-			e.lit(`{"enabled":`)
-			e.b = strconv.AppendBool(e.b, !e.off)
+			e.Lit(`,"reasoning":`)
+			from := len(e.B)
+			e.Lit(`{"enabled":`)
+			e.B = strconv.AppendBool(e.B, !e.off)
 			e.settings(g.Vendor, from)
-			e.lit(`}`)
+			e.Lit(`}`)
 		}
 		e.word(effort)
 	case ThinkingNone:
 		if g.Mode != "" {
-			e.refuse("reasoning.mode", "the server has no switch for reasoning", "leave it to the model")
+			e.Refuse("reasoning.mode", "the server has no switch for reasoning", "leave it to the model")
 		}
 		e.effortless(effort)
 	default:
-		e.refuse("reasoning", "the profile has no style of thinking "+strconv.Quote(string(e.profile.Thinking)), "")
+		e.Refuse("reasoning", "the profile has no style of thinking "+strconv.Quote(string(e.profile.Thinking)), "")
 	}
 	if budget > 0 {
-		e.dropped("reasoning.budget", "there is no such setting")
+		e.Dropped("reasoning.budget", "there is no such setting")
 	}
 	if g.Display != "" && !display {
-		e.dropped("reasoning.display", "there is no such setting")
+		e.Dropped("reasoning.display", "there is no such setting")
 	}
 	if g.Vendor != "" && !object {
-		e.refuse("reasoning.vendor", "there is no object that it could belong to", "use Extra")
+		e.Refuse("reasoning.vendor", "there is no object that it could belong to", "use Extra")
 	}
 }
 
@@ -205,7 +205,7 @@ func (e *encoder) thinking() {
 func (e *encoder) plainEffort(g *wire.Reasoning, effort string) {
 	switch {
 	case e.family.noEffort && g.Mode == wire.ReasoningOn:
-		e.refuse("reasoning.mode", e.r.Model+" has no reasoning", "choose another model, or leave it out")
+		e.Refuse("reasoning.mode", e.r.Model+" has no reasoning", "choose another model, or leave it out")
 	case e.family.noEffort:
 	case e.off && !e.family.always:
 		effort = effortNone
@@ -218,14 +218,14 @@ func (e *encoder) plainEffort(g *wire.Reasoning, effort string) {
 // effortless tells of an effort that has no place.
 func (e *encoder) effortless(effort string) {
 	if effort != "" {
-		e.dropped("reasoning.effort", "the server has no such setting")
+		e.Dropped("reasoning.effort", "the server has no such setting")
 	}
 }
 
 // word writes an effort, if there is one.
 func (e *encoder) word(effort string) {
 	if effort != "" {
-		e.lit(`,"reasoning_effort":`)
-		e.str(effort)
+		e.Lit(`,"reasoning_effort":`)
+		e.Str(effort)
 	}
 }

@@ -12,17 +12,16 @@ import (
 	"strings"
 
 	"github.com/handwire/handwire/wire"
+	"github.com/handwire/handwire/wire/internal/body"
 	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
 type encoder struct {
-	profile  Profile
-	r        *wire.Request
-	call     *wire.Call
-	b        []byte
-	family   *family
-	findings []wire.Finding
+	body.Writer
+	profile Profile
+	r       *wire.Request
+	family  *family
 
 	effort string // that holds, "" if it is not known
 	off    bool   // reasoning is switched off
@@ -39,87 +38,32 @@ type autoMarks struct {
 	last   *wire.Part
 }
 
-func (e *encoder) note(code wire.NoteCode, path, detail string) {
-	e.call.Notes = append(e.call.Notes, wire.Note{Code: code, Path: path, Detail: detail})
-}
-
-func (e *encoder) dropped(path, why string) { e.note(wire.NoteDropped, path, why) }
-
-func (e *encoder) refuse(path, rule, remedy string) {
-	e.findings = append(e.findings, wire.Finding{Path: path, Rule: rule, Remedy: remedy})
-}
-
-func (e *encoder) str(s string) { e.b = jsonw.AppendString(e.b, s) }
-
-func (e *encoder) lit(s string) { e.b = append(e.b, s...) }
-
 // more appends s to the JSON string that the body ends with.
 func (e *encoder) more(s string) {
-	n := len(e.b) - 2 // of the last byte within the quotation marks, or of the first mark
-	last := e.b[n]
-	e.b = jsonw.AppendString(e.b[:n], s)
-	e.b[n] = last
+	n := len(e.B) - 2 // of the last byte within the quotation marks, or of the first mark
+	last := e.B[n]
+	e.B = jsonw.AppendString(e.B[:n], s)
+	e.B[n] = last
 }
 
 // line appends s to the JSON string that the body ends with, behind a line end.
 func (e *encoder) line(s string) {
-	e.b = append(e.b[:len(e.b)-1], '\\', 'n', '"')
+	e.B = append(e.B[:len(e.B)-1], '\\', 'n', '"')
 	e.more(s)
-}
-
-// raw inserts checked raw JSON.
-func (e *encoder) raw(s string, at codec.Place) {
-	b, repairs, problem := jsonw.AppendRaw(e.b, s)
-	e.b = b
-	if problem != nil {
-		e.refuse(at.String(), "not valid JSON: "+problem.Error(), "give one complete JSON value")
-		e.lit("null")
-	} else if repairs > 0 {
-		e.note(wire.NoteRepaired, at.String(), strconv.Itoa(repairs)+" bytes or escapes that are no character became U+FFFD")
-	}
 }
 
 // members appends the members of a vendor object, each behind a comma, but for
 // those named in but, with spaces between. Those that the codec has written are
 // refused.
 func (e *encoder) members(vendor string, at codec.Place, but string, written ...string) {
-	if vendor == "" {
-		return
+	marks := ""
+	if e.profile.CacheControl {
+		marks = "cache_control"
 	}
-	v := jsonw.Parse(vendor)
-	if !v.IsObject() || !jsonw.Valid(vendor) {
-		e.refuse(at.String()+".vendor", "no JSON object", "")
-		return
+	if e.family.marks {
+		marks += " prompt_cache_breakpoint"
 	}
-	for c := v.Members(); c.Next(); {
-		name := c.Name()
-		if named(but, name) {
-			continue
-		}
-		switch {
-		case name == "cache_control" && e.profile.CacheControl, name == "prompt_cache_breakpoint" && e.family.marks:
-			e.marks++
-		}
-		for _, w := range written {
-			if w != "" && name == w {
-				e.refuse(at.String()+".vendor", strconv.Quote(name)+" is written by the codec", "leave it out")
-			}
-		}
-		e.member(&c, at)
-	}
-	if name, ok := codec.Twice(v); ok {
-		e.refuse(at.String()+".vendor", strconv.Quote(name)+" is there twice", "keep one")
-	}
-}
-
-// named reports whether a name is one of a list with spaces between.
-func named(list, name string) bool {
-	for word := range strings.FieldsSeq(list) {
-		if word == name {
-			return true
-		}
-	}
-	return false
+	e.marks += e.Members(vendor, at, marks, but, written...)
 }
 
 // settings appends the members of Reasoning.Vendor to the object that began at
@@ -127,22 +71,14 @@ func named(list, name string) bool {
 func (e *encoder) settings(vendor string, from int) {
 	at := codec.Field("reasoning")
 	if vendor != "" && jsonw.Valid(vendor) {
-		written := jsonw.Parse(string(e.b[from:]) + "}")
+		written := jsonw.Parse(string(e.B[from:]) + "}")
 		for c := jsonw.Parse(vendor).Members(); c.Next(); {
 			if written.Get(c.Name()).Exists() {
-				e.refuse(at.String()+".vendor", strconv.Quote(c.Name())+" is written by the codec", "leave it out")
+				e.Refuse(at.String()+".vendor", strconv.Quote(c.Name())+" is written by the codec", "leave it out")
 			}
 		}
 	}
 	e.members(vendor, at, "")
-}
-
-// member appends a member of a vendor object behind a comma.
-func (e *encoder) member(c *jsonw.Cursor, at codec.Place) {
-	e.lit(`,`)
-	e.raw(string(c.Key()), at)
-	e.lit(`:`)
-	e.raw(string(c.Value()), at)
 }
 
 // writes reports whether the codec writes a top-level member itself.
@@ -198,24 +134,24 @@ func (e *encoder) writes(name string) bool {
 func (e *encoder) request() {
 	r, p := e.r, &e.profile
 	if r.Model == "" {
-		e.refuse("model", "the protocol demands a model", "set Request.Model")
+		e.Refuse("model", "the protocol demands a model", "set Request.Model")
 	}
-	e.lit(`{"model":`)
-	e.str(r.Model)
+	e.Lit(`{"model":`)
+	e.Str(r.Model)
 	switch {
 	case r.MaxTokens < 0:
-		e.refuse("max_tokens", "a limit cannot be negative", "leave it out or give a number from 1")
+		e.Refuse("max_tokens", "a limit cannot be negative", "leave it out or give a number from 1")
 	case r.MaxTokens > 0 && (p.MaxTokens == MaxCompletionTokens || p.MaxTokens == MaxTokensByModel && e.family.reasoning):
-		e.lit(`,"max_completion_tokens":`)
-		e.b = jsonw.AppendInt(e.b, int64(r.MaxTokens))
+		e.Lit(`,"max_completion_tokens":`)
+		e.B = jsonw.AppendInt(e.B, int64(r.MaxTokens))
 	case r.MaxTokens > 0:
-		e.lit(`,"max_tokens":`)
-		e.b = jsonw.AppendInt(e.b, int64(r.MaxTokens))
+		e.Lit(`,"max_tokens":`)
+		e.B = jsonw.AppendInt(e.B, int64(r.MaxTokens))
 	}
 	if !r.Whole {
-		e.lit(`,"stream":true`)
+		e.Lit(`,"stream":true`)
 		if !p.NoStreamOptions {
-			e.lit(`,"stream_options":{"include_usage":true}`)
+			e.Lit(`,"stream_options":{"include_usage":true}`)
 		}
 	}
 	e.plan()
@@ -227,9 +163,9 @@ func (e *encoder) request() {
 	e.extra()
 	e.tools()
 	e.messages()
-	e.lit(`}`)
+	e.Lit(`}`)
 	if e.marks > maxMarks {
-		e.refuse("", "at most 4 cache marks, not "+strconv.Itoa(e.marks), "mark fewer parts")
+		e.Refuse("", "at most 4 cache marks, not "+strconv.Itoa(e.marks), "mark fewer parts")
 	}
 }
 
@@ -258,20 +194,20 @@ func (e *encoder) sampling() {
 	e.number("top_p", topP, 0, 1, thinks)
 	if k := r.TopK; k != nil {
 		if p.TopK {
-			e.lit(`,"top_k":`)
-			e.b = jsonw.AppendInt(e.b, int64(*k))
+			e.Lit(`,"top_k":`)
+			e.B = jsonw.AppendInt(e.B, int64(*k))
 		} else {
-			e.dropped("top_k", none)
+			e.Dropped("top_k", none)
 		}
 	}
 	if s := r.Seed; s != nil {
 		if !p.NoSeed {
-			e.lit(`,"`)
-			e.lit(p.seedName())
-			e.lit(`":`)
-			e.b = jsonw.AppendInt(e.b, *s)
+			e.Lit(`,"`)
+			e.Lit(p.seedName())
+			e.Lit(`":`)
+			e.B = jsonw.AppendInt(e.B, *s)
 		} else {
-			e.dropped("seed", none)
+			e.Dropped("seed", none)
 		}
 	}
 	if p.NoPenalties {
@@ -289,16 +225,16 @@ func (e *encoder) number(name string, v *float64, low, high int, why string) {
 	switch {
 	case v == nil:
 	case !jsonw.IsFinite(*v):
-		e.refuse(name, "not a finite number", "")
+		e.Refuse(name, "not a finite number", "")
 	case why != "":
-		e.dropped(name, why)
+		e.Dropped(name, why)
 	case *v < float64(low) || *v > float64(high):
-		e.refuse(name, "it is a number from "+strconv.Itoa(low)+" to "+strconv.Itoa(high), "move it into the range")
+		e.Refuse(name, "it is a number from "+strconv.Itoa(low)+" to "+strconv.Itoa(high), "move it into the range")
 	default:
-		e.lit(`,"`)
-		e.lit(name)
-		e.lit(`":`)
-		e.b = jsonw.AppendFloat(e.b, *v)
+		e.Lit(`,"`)
+		e.Lit(name)
+		e.Lit(`":`)
+		e.B = jsonw.AppendFloat(e.B, *v)
 	}
 }
 
@@ -308,7 +244,7 @@ func (e *encoder) within(name string, v *float64, low, high, most float64) *floa
 		return v
 	}
 	moved := min(max(*v, low), high)
-	e.note(wire.NoteConverted, name, "the server takes it from "+string(jsonw.AppendFloat(nil, low))+" to "+string(jsonw.AppendFloat(nil, high)))
+	e.Note(wire.NoteConverted, name, "the server takes it from "+string(jsonw.AppendFloat(nil, low))+" to "+string(jsonw.AppendFloat(nil, high)))
 	return &moved
 }
 
@@ -318,22 +254,22 @@ func (e *encoder) stopSequences() {
 		return
 	}
 	if e.family.noStop {
-		e.refuse("stop_sequences", e.r.Model+" refuses stop sequences", "look for them in the answer")
+		e.Refuse("stop_sequences", e.r.Model+" refuses stop sequences", "look for them in the answer")
 	}
 	if len(stop) > 4 {
-		e.refuse("stop_sequences", "at most 4 stop sequences, not "+strconv.Itoa(len(stop)), "")
+		e.Refuse("stop_sequences", "at most 4 stop sequences, not "+strconv.Itoa(len(stop)), "")
 	}
-	e.lit(`,"stop":[`)
+	e.Lit(`,"stop":[`)
 	for i, s := range stop {
 		if i > 0 {
-			e.lit(`,`)
+			e.Lit(`,`)
 		}
-		e.str(s)
+		e.Str(s)
 		if s == "" {
-			e.refuse("stop_sequences["+strconv.Itoa(i)+"]", "a stop sequence cannot be empty", "")
+			e.Refuse("stop_sequences["+strconv.Itoa(i)+"]", "a stop sequence cannot be empty", "")
 		}
 	}
-	e.lit(`]`)
+	e.Lit(`]`)
 }
 
 func (e *encoder) output() {
@@ -344,35 +280,35 @@ func (e *encoder) output() {
 	switch o.Kind {
 	case "", wire.OutputText:
 	case wire.OutputJSON:
-		e.lit(`,"response_format":{"type":"json_object"}`)
+		e.Lit(`,"response_format":{"type":"json_object"}`)
 	case wire.OutputJSONSchema:
 		if e.profile.NoJSONSchema {
-			e.refuse("output.kind", "the server takes no schema for its output", "use json_object and describe the form in the prompt")
+			e.Refuse("output.kind", "the server takes no schema for its output", "use json_object and describe the form in the prompt")
 		}
-		e.lit(`,"response_format":{"type":"json_schema","json_schema":{"name":`)
+		e.Lit(`,"response_format":{"type":"json_schema","json_schema":{"name":`)
 		switch {
 		case o.Name == "":
-			e.lit(`"answer"`)
-			e.note(wire.NoteInserted, "output.name", "the protocol demands a name; sent as answer")
+			e.Lit(`"answer"`)
+			e.Note(wire.NoteInserted, "output.name", "the protocol demands a name; sent as answer")
 		default:
-			e.str(o.Name)
+			e.Str(o.Name)
 			if !codec.ValidName(o.Name, maxName) {
-				e.refuse("output.name", "a name is 1 to 64 letters, digits, _ or -", "")
+				e.Refuse("output.name", "a name is 1 to 64 letters, digits, _ or -", "")
 			}
 		}
 		if o.Description != "" {
-			e.lit(`,"description":`)
-			e.str(o.Description)
+			e.Lit(`,"description":`)
+			e.Str(o.Description)
 		}
 		if o.Strict != nil {
-			e.lit(`,"strict":`)
-			e.b = strconv.AppendBool(e.b, *o.Strict)
+			e.Lit(`,"strict":`)
+			e.B = strconv.AppendBool(e.B, *o.Strict)
 		}
-		e.lit(`,"schema":`)
-		e.raw(o.Schema, codec.Field("output.schema"))
-		e.lit(`}}`)
+		e.Lit(`,"schema":`)
+		e.Raw(o.Schema, codec.Field("output.schema"))
+		e.Lit(`}}`)
 	default:
-		e.refuse("output.kind", "no such output format: "+string(o.Kind), "one of text, json_object, json_schema")
+		e.Refuse("output.kind", "no such output format: "+string(o.Kind), "one of text, json_object, json_schema")
 	}
 }
 
@@ -382,18 +318,18 @@ func (e *encoder) identity() {
 	const none = "the server has no such setting"
 	if r.ServiceTier != "" {
 		if p.NoServiceTier {
-			e.dropped("service_tier", none)
+			e.Dropped("service_tier", none)
 		} else {
-			e.lit(`,"service_tier":`)
-			e.str(r.ServiceTier)
+			e.Lit(`,"service_tier":`)
+			e.Str(r.ServiceTier)
 		}
 	}
 	if r.UserID != "" {
 		if p.NoUser {
-			e.dropped("user_id", none)
+			e.Dropped("user_id", none)
 		} else {
-			e.lit(`,"safety_identifier":`)
-			e.str(r.UserID)
+			e.Lit(`,"safety_identifier":`)
+			e.Str(r.UserID)
 		}
 	}
 	if r.Cache == nil {
@@ -401,18 +337,18 @@ func (e *encoder) identity() {
 	}
 	if r.Cache.Key != "" {
 		if p.NoCacheKey {
-			e.dropped("cache.key", none)
+			e.Dropped("cache.key", none)
 		} else {
-			e.lit(`,"prompt_cache_key":`)
-			e.str(r.Cache.Key)
+			e.Lit(`,"prompt_cache_key":`)
+			e.Str(r.Cache.Key)
 		}
 	}
 	if !p.CacheControl {
 		if r.Cache.Auto {
-			e.dropped("cache.auto", "there are no cache marks; the server caches by itself or not at all")
+			e.Dropped("cache.auto", "there are no cache marks; the server caches by itself or not at all")
 		}
 		if r.Cache.TTL != "" {
-			e.dropped("cache.ttl", "there are no cache marks whose time it could be")
+			e.Dropped("cache.ttl", "there are no cache marks whose time it could be")
 		}
 	}
 }
@@ -422,28 +358,18 @@ func (e *encoder) extra() {
 		f := &e.r.Extra[i]
 		at := codec.Item("extra", i)
 		if e.writes(f.Name) {
-			e.refuse(at.String(), strconv.Quote(f.Name)+" is written by the codec", "use the field of the request")
+			e.Refuse(at.String(), strconv.Quote(f.Name)+" is written by the codec", "use the field of the request")
 		}
-		if f.Name == "" {
-			e.refuse(at.String(), "a field needs a name", "")
-		}
+		e.Extra(e.r.Extra, i)
 		if len(e.r.Tools) == 0 && (f.Name == "tool_choice" || f.Name == "parallel_tool_calls") {
-			e.refuse(at.String(), strconv.Quote(f.Name)+" needs tools", "leave it out")
+			e.Refuse(at.String(), strconv.Quote(f.Name)+" needs tools", "leave it out")
 		}
 		if f.Name == "stream_options" && e.r.Whole {
-			e.refuse(at.String(), "stream_options needs a stream", "leave it out, or ask for a stream")
+			e.Refuse(at.String(), "stream_options needs a stream", "leave it out, or ask for a stream")
 		}
 		if f.Name == "n" && strings.TrimSpace(f.Raw) != "1" {
-			e.refuse(at.String(), "a response is one answer", "send the request several times")
+			e.Refuse(at.String(), "a response is one answer", "send the request several times")
 		}
-		for j := range i {
-			if e.r.Extra[j].Name == f.Name {
-				e.refuse(at.String(), strconv.Quote(f.Name)+" is there twice", "")
-			}
-		}
-		e.lit(`,`)
-		e.str(f.Name)
-		e.lit(`:`)
-		e.raw(f.Raw, at)
+		e.Field(f, at)
 	}
 }

@@ -1,6 +1,10 @@
 package openaichat
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/handwire/handwire/wire/internal/body"
+)
 
 // family is what depends on the model and not on the server. It is no model
 // catalogue: only what decides how a request has to be written.
@@ -130,7 +134,7 @@ func familyOf(p *Profile, model string) *family {
 
 // takes reports whether a family takes a word of effort.
 func (f *family) takes(effort string) bool {
-	return f.efforts == "" || named(f.efforts, effort)
+	return f.efforts == "" || body.Named(f.efforts, effort)
 }
 
 // bare returns the name of a model without what hosts put around it:

@@ -121,8 +121,8 @@ func (e *encoder) tell(f fate, p *wire.Part, at codec.Place) {
 	switch f {
 	case sent, hollow:
 	case whatIsThat:
-		e.refuse(at.String()+".kind", fates[f]+": "+strconv.Quote(string(p.Kind)), "")
+		e.Refuse(at.String()+".kind", fates[f]+": "+strconv.Quote(string(p.Kind)), "")
 	default:
-		e.dropped(at.String(), string(p.Kind)+": "+fates[f])
+		e.Dropped(at.String(), string(p.Kind)+": "+fates[f])
 	}
 }

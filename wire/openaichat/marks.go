@@ -12,27 +12,27 @@ const maxMarks = 4
 // mark writes a cache mark as the last member of a text part.
 func (e *encoder) mark(ttl string) {
 	e.marks++
-	e.lit(`,"cache_control":{"type":"ephemeral"`)
+	e.Lit(`,"cache_control":{"type":"ephemeral"`)
 	if ttl != "" {
-		e.lit(`,"ttl":`)
-		e.str(ttl)
+		e.Lit(`,"ttl":`)
+		e.Str(ttl)
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 // breakpoint writes a cache mark as OpenAI has it, as the last member of a part.
 func (e *encoder) breakpoint(ttl string, at codec.Place) {
 	e.marks++
-	e.lit(`,"prompt_cache_breakpoint":{"mode":"explicit"`)
+	e.Lit(`,"prompt_cache_breakpoint":{"mode":"explicit"`)
 	switch ttl {
 	case "":
 	case "30m", "12h":
-		e.lit(`,"ttl":`)
-		e.str(ttl)
+		e.Lit(`,"ttl":`)
+		e.Str(ttl)
 	default:
-		e.dropped(at.String()+".cache.ttl", "a mark holds for 30m or 12h, not "+strconv.Quote(ttl)+"; sent without a time")
+		e.Dropped(at.String()+".cache.ttl", "a mark holds for 30m or 12h, not "+strconv.Quote(ttl)+"; sent without a time")
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 // marked reports whether the caller marks a part of the request for the cache.
@@ -90,7 +90,7 @@ func (e *encoder) plan() {
 		}
 	}
 	if others > 0 {
-		e.dropped("cache.auto", "the time of the automatic marks is not that of the others")
+		e.Dropped("cache.auto", "the time of the automatic marks is not that of the others")
 		return
 	}
 	if p := e.lastText(); p != nil && p.Cache == nil && room > 0 {

@@ -39,7 +39,7 @@ func (e *encoder) tellOmitted(line string, at codec.Place) {
 	if strings.HasPrefix(line, linkBegins) {
 		code = wire.NoteConverted
 	}
-	e.note(code, at.String(), line)
+	e.Note(code, at.String(), line)
 }
 
 // media writes an image, a document or a sound.
@@ -49,106 +49,90 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 		e.tellOmitted(s, at)
 		if c.parts {
 			e.next(c)
-			e.lit(`{"type":"text","text":`)
-			e.str(s)
-			e.lit(`}`)
+			e.Lit(`{"type":"text","text":`)
+			e.Str(s)
+			e.Lit(`}`)
 		} else {
 			e.joined(c, s)
 		}
 		return
 	}
-	m := p.Media
-	if m == nil {
-		m = &wire.Media{}
-	}
-	ways := 0
-	for _, given := range [...]bool{len(m.Data) > 0, m.URL != "", m.FileID != ""} {
-		if given {
-			ways++
-		}
-	}
-	if ways != 1 {
-		e.refuse(at.String()+".media", "exactly one of data, url and file_id must be given", "")
-	}
-	typ := m.MediaType()
-	if said := strings.ToLower(m.Type); len(m.Data) > 0 && said != "" && said != typ && said != "image/jpg" {
-		e.note(wire.NoteRepaired, at.String()+".media.type", "the bytes are "+typ+", not "+said)
-	}
+	m, typ := e.Media(p, at)
 	if len(m.Data) > 0 && typ == "" {
-		e.refuse(at.String()+".media.type", "the type of the data is unknown", "set Media.Type")
+		e.Refuse(at.String()+".media.type", "the type of the data is unknown", "set Media.Type")
 	}
 	switch {
 	case !isImage(m), m.FileID != "":
 	case typ != "" && !imageType(typ):
-		e.refuse(at.String()+".media.type", "the protocol takes PNG, JPEG, WEBP and GIF, not "+typ, "convert it")
+		e.Refuse(at.String()+".media.type", "the protocol takes PNG, JPEG, WEBP and GIF, not "+typ, "convert it")
 	case typ == "" && hasScheme(m.URL, dataScheme) && !imageType(dataType(m.URL)):
-		e.refuse(at.String()+".media.url", "the protocol takes PNG, JPEG, WEBP and GIF", "convert it, or set Media.Type if it is no image")
+		e.Refuse(at.String()+".media.url", "the protocol takes PNG, JPEG, WEBP and GIF", "convert it, or set Media.Type if it is no image")
 	}
 	e.next(c)
 	titled, detailed, kind := false, false, "file"
 	switch {
 	case m.FileID != "":
-		e.lit(`{"type":"file","file":{"file_id":`)
-		e.str(m.FileID)
-		e.lit(`}`)
+		e.Lit(`{"type":"file","file":{"file_id":`)
+		e.Str(m.FileID)
+		e.Lit(`}`)
 	case isImage(m):
 		kind = "image_url"
-		e.lit(`{"type":"image_url","image_url":{"url":`)
+		e.Lit(`{"type":"image_url","image_url":{"url":`)
 		if m.URL != "" {
-			e.str(m.URL)
+			e.Str(m.URL)
 		} else {
 			e.dataURL(typ, m.Data)
 		}
 		if detailed = m.Detail != ""; detailed {
-			e.lit(`,"detail":`)
-			e.str(m.Detail)
+			e.Lit(`,"detail":`)
+			e.Str(m.Detail)
 		}
-		e.lit(`}`)
+		e.Lit(`}`)
 	case m.URL != "" && !hasScheme(m.URL, dataScheme):
-		e.refuse(at.String()+".media.url", "the protocol takes the address of an image alone", "give the bytes")
-		e.lit(`{"type":"file","file":{}`)
+		e.Refuse(at.String()+".media.url", "the protocol takes the address of an image alone", "give the bytes")
+		e.Lit(`{"type":"file","file":{}`)
 	case m.URL != "" && (strings.HasPrefix(typ, "audio/") || strings.HasPrefix(typ, "text/")):
-		e.refuse(at.String()+".media.url", "the protocol takes no data URL of "+typ, "give the bytes")
-		e.lit(`{"type":"file","file":{}`)
+		e.Refuse(at.String()+".media.url", "the protocol takes no data URL of "+typ, "give the bytes")
+		e.Lit(`{"type":"file","file":{}`)
 	case strings.HasPrefix(typ, "audio/"):
 		kind = "input_audio"
-		e.lit(`{"type":"input_audio","input_audio":{"data":`)
-		e.b = jsonw.AppendBase64(e.b, m.Data)
+		e.Lit(`{"type":"input_audio","input_audio":{"data":`)
+		e.B = jsonw.AppendBase64(e.B, m.Data)
 		switch typ {
 		case "audio/wav", "audio/x-wav", "audio/wave":
-			e.lit(`,"format":"wav"}`)
+			e.Lit(`,"format":"wav"}`)
 		case "audio/mpeg", "audio/mp3":
-			e.lit(`,"format":"mp3"}`)
+			e.Lit(`,"format":"mp3"}`)
 		default:
-			e.refuse(at.String()+".media.type", "the protocol takes WAV and MP3, not "+typ, "convert it")
-			e.lit(`}`)
+			e.Refuse(at.String()+".media.type", "the protocol takes WAV and MP3, not "+typ, "convert it")
+			e.Lit(`}`)
 		}
 	case strings.HasPrefix(typ, "text/"):
-		e.note(wire.NoteConverted, at.String(), typ+" is sent as text")
+		e.Note(wire.NoteConverted, at.String(), typ+" is sent as text")
 		kind = "text"
-		e.lit(`{"type":"text","text":`)
-		e.str(string(m.Data))
+		e.Lit(`{"type":"text","text":`)
+		e.Str(string(m.Data))
 	default:
-		e.lit(`{"type":"file","file":{"filename":`)
+		e.Lit(`{"type":"file","file":{"filename":`)
 		if titled = m.Name != ""; titled {
-			e.str(m.Name)
+			e.Str(m.Name)
 		} else {
-			e.lit(`"file"`)
-			e.note(wire.NoteInserted, at.String()+".media.name", "the protocol demands a name; sent as file")
+			e.Lit(`"file"`)
+			e.Note(wire.NoteInserted, at.String()+".media.name", "the protocol demands a name; sent as file")
 		}
-		e.lit(`,"file_data":`)
+		e.Lit(`,"file_data":`)
 		if m.URL != "" {
-			e.str(m.URL)
+			e.Str(m.URL)
 		} else {
 			e.dataURL(typ, m.Data)
 		}
-		e.lit(`}`)
+		e.Lit(`}`)
 	}
 	if m.Name != "" && !titled {
-		e.dropped(at.String()+".media.name", "there is no place for it")
+		e.Dropped(at.String()+".media.name", "there is no place for it")
 	}
 	if m.Detail != "" && !detailed {
-		e.dropped(at.String()+".media.detail", "only an image has it")
+		e.Dropped(at.String()+".media.detail", "only an image has it")
 	}
 	if p.Vendor != "" {
 		if own {
@@ -158,7 +142,7 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 			}
 			e.members(p.Vendor, at, "", "type", kind, mark)
 		} else {
-			e.dropped(at.String()+".vendor", fates[foreign])
+			e.Dropped(at.String()+".vendor", fates[foreign])
 		}
 	}
 	switch {
@@ -166,9 +150,9 @@ func (e *encoder) media(c *content, p *wire.Part, own bool, at codec.Place) {
 	case e.family.marks:
 		e.breakpoint(p.Cache.TTL, at)
 	default:
-		e.dropped(at.String()+".cache", "a text alone can carry a cache mark")
+		e.Dropped(at.String()+".cache", "a text alone can carry a cache mark")
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 // The beginnings of addresses that are none of another host's.
@@ -185,7 +169,7 @@ func hasScheme(url, scheme string) bool {
 // local refuses media that the server would have to read from the caller's disk.
 func (e *encoder) local(m *wire.Media, at codec.Place) {
 	if m != nil && hasScheme(m.URL, fileScheme) {
-		e.refuse(at.String()+".media.url", "a server cannot read a file of the caller's", "give the bytes")
+		e.Refuse(at.String()+".media.url", "a server cannot read a file of the caller's", "give the bytes")
 	}
 }
 
@@ -209,11 +193,11 @@ func dataType(url string) string {
 
 // dataURL writes bytes as a string.
 func (e *encoder) dataURL(typ string, data []byte) {
-	e.str("data:")
+	e.Str("data:")
 	e.more(typ)
 	e.more(";base64,")
-	n := len(e.b) - 2
-	last := e.b[n]
-	e.b = jsonw.AppendBase64(e.b[:n], data)
-	e.b[n] = last
+	n := len(e.B) - 2
+	last := e.B[n]
+	e.B = jsonw.AppendBase64(e.B[:n], data)
+	e.B[n] = last
 }

@@ -26,7 +26,7 @@ type turn struct{ from, to int }
 // since nothing may stand between the two; then one message with what the results
 // hold besides text; then the rest.
 func (e *encoder) messages() {
-	e.lit(`,"messages":[`)
+	e.Lit(`,"messages":[`)
 	e.system()
 	ms := e.r.Messages
 	for i := 0; i < len(ms); {
@@ -56,24 +56,24 @@ func (e *encoder) messages() {
 		}
 	}
 	if e.role == "" {
-		e.refuse("messages", "the protocol demands a message", "add a user message")
+		e.Refuse("messages", "the protocol demands a message", "add a user message")
 	}
-	e.lit(`]`)
+	e.Lit(`]`)
 }
 
 // open begins a message.
 func (e *encoder) open(role string) {
 	if e.role != "" {
-		e.lit(`,`)
+		e.Lit(`,`)
 	}
 	if e.role == roleTool && role != roleTool && role != roleAssistant && e.profile.AssistantAfterTools {
-		e.lit(`{"role":"assistant","content":"I have the results."},`)
-		e.note(wire.NoteInserted, "messages", "the server wants an assistant message between results and a message of the user's")
+		e.Lit(`{"role":"assistant","content":"I have the results."},`)
+		e.Note(wire.NoteInserted, "messages", "the server wants an assistant message between results and a message of the user's")
 	}
 	e.role = role
-	e.lit(`{"role":"`)
-	e.lit(role)
-	e.lit(`"`)
+	e.Lit(`{"role":"`)
+	e.Lit(role)
+	e.Lit(`"`)
 }
 
 // message writes message i without its results of tools, and reports whether
@@ -89,7 +89,7 @@ func (e *encoder) message(i int) bool {
 		}
 	case wire.RoleUser, wire.RoleTool:
 	default:
-		e.refuse(codec.Item("messages", i).String()+".role", "no such role: "+strconv.Quote(string(m.Role)), "one of user, assistant, tool, system")
+		e.Refuse(codec.Item("messages", i).String()+".role", "no such role: "+strconv.Quote(string(m.Role)), "one of user, assistant, tool, system")
 	}
 	return e.user(i)
 }

@@ -47,7 +47,7 @@ func (e *encoder) reasoning(i, parts, calls int) {
 		if e.off {
 			return
 		}
-		e.lit(`,"reasoning_content":""`)
+		e.Lit(`,"reasoning_content":""`)
 		for j := range m.Parts {
 			if p := &m.Parts[j]; p.Kind == wire.PartReasoning && e.fate(m, p) == sent {
 				e.more(p.Text)
@@ -57,16 +57,16 @@ func (e *encoder) reasoning(i, parts, calls int) {
 	case ReplayField, ReplayDetails:
 	default:
 		if blank {
-			e.lit(`,"reasoning_content":""`)
+			e.Lit(`,"reasoning_content":""`)
 		}
 		return
 	}
 	if parts == 0 {
 		if blank {
-			e.lit(`,"reasoning_content":""`)
+			e.Lit(`,"reasoning_content":""`)
 		} else if g := e.r.Reasoning; m.Vendor != "" && e.own(m.Origin) && (g == nil || g.Replay != wire.ReplayNever) &&
 			!unfinished(m, nil) && jsonw.Valid(m.Vendor) && jsonw.Parse(m.Vendor).Get(reasoningFields[0]) == `""` {
-			e.lit(`,"reasoning_content":""`) // it reasoned nothing, and said so
+			e.Lit(`,"reasoning_content":""`) // it reasoned nothing, and said so
 		}
 		return
 	}
@@ -101,10 +101,10 @@ func (e *encoder) fields(i int) {
 				e.more(p.Text)
 				continue
 			}
-			e.lit(`,"`)
-			e.lit(field)
-			e.lit(`":`)
-			e.str(p.Text)
+			e.Lit(`,"`)
+			e.Lit(field)
+			e.Lit(`":`)
+			e.Str(p.Text)
 		}
 	}
 }
@@ -124,22 +124,22 @@ func (e *encoder) details(i int) bool {
 			continue
 		}
 		if arrays++; arrays == 1 {
-			e.lit(`,"reasoning_details":[`)
+			e.Lit(`,"reasoning_details":[`)
 		}
 		d = jsonw.Parse(string(d[1 : len(d)-1]))
 		if d == "" {
 			continue
 		}
 		if items++; items > 1 {
-			e.lit(`,`)
+			e.Lit(`,`)
 		}
 		// The brackets are put back for the check and taken away again.
-		from := len(e.b)
-		e.raw(string(details(p)), codec.Part(i, j))
-		e.b = append(e.b[:from], e.b[from+1:len(e.b)-1]...)
+		from := len(e.B)
+		e.Raw(string(details(p)), codec.Part(i, j))
+		e.B = append(e.B[:from], e.B[from+1:len(e.B)-1]...)
 	}
 	if arrays > 0 {
-		e.lit(`]`)
+		e.Lit(`]`)
 	}
 	return arrays > 0
 }
@@ -151,7 +151,7 @@ func (e *encoder) kept(vendor string, at codec.Place) {
 	}
 	for c := jsonw.Parse(vendor).Members(); c.Next(); {
 		if slices.Contains(e.profile.Members, c.Name()) {
-			e.member(&c, at)
+			e.Member(&c, at)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package openaichat
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -54,9 +55,9 @@ func (e *encoder) unanswered(calls, answer turn) {
 				continue
 			}
 			if e.findCall(calls, p.ID) != p {
-				e.refuse(codec.Part(i, j).String()+".id", "the call "+strconv.Quote(p.ID)+" is there twice", "give every call of a turn its own id")
+				e.Refuse(codec.Part(i, j).String()+".id", "the call "+strconv.Quote(p.ID)+" is there twice", "give every call of a turn its own id")
 			} else if e.find(answer, wire.PartToolResult, p.ID) == nil {
-				e.refuse(codec.Part(i, j).String(), "the call "+strconv.Quote(p.ID)+" has no result in the turn that follows",
+				e.Refuse(codec.Part(i, j).String(), "the call "+strconv.Quote(p.ID)+" has no result in the turn that follows",
 					"append its result, or an error result that says it was not run")
 			}
 		}
@@ -73,9 +74,9 @@ func (e *encoder) orphans(calls, answer turn) {
 				continue
 			}
 			if e.findCall(calls, p.ID) == nil {
-				e.refuse(codec.Part(i, j).String(), "the result "+strconv.Quote(p.ID)+" has no call in the assistant turn before it", "drop it, or add the message with the call")
+				e.Refuse(codec.Part(i, j).String(), "the result "+strconv.Quote(p.ID)+" has no call in the assistant turn before it", "drop it, or add the message with the call")
 			} else if e.find(answer, wire.PartToolResult, p.ID) != p {
-				e.refuse(codec.Part(i, j).String(), "the call "+strconv.Quote(p.ID)+" has two results", "keep one")
+				e.Refuse(codec.Part(i, j).String(), "the call "+strconv.Quote(p.ID)+" has two results", "keep one")
 			}
 		}
 	}
@@ -100,7 +101,7 @@ func (e *encoder) moved(answer turn) {
 				break
 			}
 			if p := &m.Parts[j]; p.Kind != wire.PartToolResult && e.fate(m, p) == sent && (p.Kind != wire.PartText || p.Text != "") {
-				e.note(wire.NoteConverted, codec.Item("messages", k).String(), "what stands before the result of a tool is sent behind it, since results follow their call at once")
+				e.Note(wire.NoteConverted, codec.Item("messages", k).String(), "what stands before the result of a tool is sent behind it, since results follow their call at once")
 				break
 			}
 		}
@@ -155,24 +156,20 @@ func (e *encoder) result(p, call *wire.Part, own bool, at codec.Place) (media in
 		}
 	}
 	e.open(roleTool)
-	e.lit(`,"tool_call_id":`)
+	e.Lit(`,"tool_call_id":`)
 	if call.Kind == wire.PartOpaque {
-		e.str(p.ID) // the call goes out as it is
+		e.Str(p.ID) // the call goes out as it is
 	} else {
 		e.id(p.ID, at)
 	}
 	if e.profile.ToolName {
-		e.lit(`,"name":`)
-		if p.Name != "" {
-			e.name(p.Name, at)
-		} else {
-			e.name(call.Name, at)
-		}
+		e.Lit(`,"name":`)
+		e.Name(cmp.Or(p.Name, call.Name), maxName, at, ".name")
 	}
 	prefix := ""
 	if p.IsError && !saysError(first) {
 		prefix = errorText
-		e.note(wire.NoteConverted, at.String()+".is_error", "the text begins with "+strconv.Quote(errorText))
+		e.Note(wire.NoteConverted, at.String()+".is_error", "the text begins with "+strconv.Quote(errorText))
 	}
 	c := e.content(parts)
 	for i := range p.Parts {
@@ -191,33 +188,33 @@ func (e *encoder) result(p, call *wire.Part, own bool, at codec.Place) (media in
 			}
 			e.text(&c, s, q, own && q.Kind == wire.PartText, inner)
 		case q.Kind == wire.PartMedia:
-			e.note(wire.NoteConverted, inner.String(), "it follows the results in a message of the user's")
+			e.Note(wire.NoteConverted, inner.String(), "it follows the results in a message of the user's")
 		case q.Kind == wire.PartOpaque:
-			e.dropped(inner.String(), "the result of a tool holds text alone")
+			e.Dropped(inner.String(), "the result of a tool holds text alone")
 		default:
-			e.refuse(inner.String(), "a result holds text and media, not "+strconv.Quote(string(q.Kind)), "")
+			e.Refuse(inner.String(), "a result holds text and media, not "+strconv.Quote(string(q.Kind)), "")
 		}
 	}
 	if c.n == 0 {
 		switch {
 		case image:
-			e.lit(`"` + prefix + seeImage + `"`)
+			e.Lit(`"` + prefix + seeImage + `"`)
 		case media > 0:
-			e.lit(`"` + prefix + seeFile + `"`)
+			e.Lit(`"` + prefix + seeFile + `"`)
 		default:
-			e.lit(`"` + prefix + noOutput + `"`)
-			e.note(wire.NoteInserted, at.String(), "a result without anything in it says "+noOutput)
+			e.Lit(`"` + prefix + noOutput + `"`)
+			e.Note(wire.NoteInserted, at.String(), "a result without anything in it says "+noOutput)
 		}
 		c.n, c.parts = 1, false
 	}
 	e.end(&c)
 	if p.Vendor != "" {
-		e.dropped(at.String()+".vendor", "a message of a tool has no further members")
+		e.Dropped(at.String()+".vendor", "a message of a tool has no further members")
 	}
 	if p.Cache != nil {
-		e.dropped(at.String()+".cache", "a result cannot carry a cache mark, its text can")
+		e.Dropped(at.String()+".cache", "a result cannot carry a cache mark, its text can")
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 	return media
 }
 
@@ -264,16 +261,16 @@ func (e *encoder) attachments(calls, answer turn) {
 				if !said {
 					said = true
 					e.next(&c)
-					e.lit(`{"type":"text","text":`)
-					e.str(e.label(p, call))
-					e.lit(`}`)
+					e.Lit(`{"type":"text","text":`)
+					e.Str(e.label(p, call))
+					e.Lit(`}`)
 				}
 				e.media(&c, q, e.own(m.Origin), codec.Part(i, j).Inner(k))
 			}
 		}
 	}
 	e.end(&c)
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 // label says which call the media that follow belong to.

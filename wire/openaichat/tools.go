@@ -7,7 +7,6 @@ import (
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/codec"
 	"github.com/handwire/handwire/wire/internal/jsonw"
-	"github.com/handwire/handwire/wire/internal/schema"
 )
 
 // maxName is the most characters of the name of a tool or of a schema.
@@ -18,12 +17,12 @@ func (e *encoder) tools() {
 	c := r.ToolChoice
 	if len(r.Tools) == 0 {
 		if c.Mode == wire.ToolChoiceRequired || c.Mode == wire.ToolChoiceTool {
-			e.refuse("tool_choice", "there is no tool to choose", "give tools or no tool choice")
+			e.Refuse("tool_choice", "there is no tool to choose", "give tools or no tool choice")
 		}
 		return
 	}
 	if c.Mode == wire.ToolChoiceNone && (p.ToolChoice == ToolChoicesAuto || p.ToolChoice == ToolChoicesUnsaid) {
-		e.note(wire.NoteConverted, "tool_choice", "the server has no tool choice none; sent without the tools")
+		e.Note(wire.NoteConverted, "tool_choice", "the server has no tool choice none; sent without the tools")
 		return
 	}
 	if e.family.noTools && e.effort != "" && e.effort != effortNone {
@@ -31,28 +30,28 @@ func (e *encoder) tools() {
 		if e.family.always {
 			remedy = "use the Responses protocol"
 		}
-		e.refuse("tools", r.Model+" takes tools with reasoning_effort none alone, not with "+e.effort, remedy)
+		e.Refuse("tools", r.Model+" takes tools with reasoning_effort none alone, not with "+e.effort, remedy)
 	}
 	if b := r.ParallelToolCalls; b != nil {
 		if p.NoParallel {
-			e.dropped("parallel_tool_calls", "the server has no such setting")
+			e.Dropped("parallel_tool_calls", "the server has no such setting")
 		} else {
-			e.lit(`,"parallel_tool_calls":`)
-			e.b = strconv.AppendBool(e.b, *b)
+			e.Lit(`,"parallel_tool_calls":`)
+			e.B = strconv.AppendBool(e.B, *b)
 		}
 	}
 	if p.ToolStream != "" && !r.Whole && !e.family.whole {
-		e.lit(`,`)
-		e.str(p.ToolStream)
-		e.lit(`:true`)
+		e.Lit(`,`)
+		e.Str(p.ToolStream)
+		e.Lit(`:true`)
 	}
 	e.toolChoice()
-	e.lit(`,"tools":[`)
+	e.Lit(`,"tools":[`)
 	var few [16]string
 	names := few[:0]
 	for i := range r.Tools {
 		if i > 0 {
-			e.lit(`,`)
+			e.Lit(`,`)
 		}
 		name := toolName(&r.Tools[i])
 		if name != "" && slices.Contains(names, name) {
@@ -60,12 +59,12 @@ func (e *encoder) tools() {
 			if r.Tools[i].Name == "" {
 				field = ".vendor"
 			}
-			e.refuse(codec.Item("tools", i).String()+field, "there are two tools "+strconv.Quote(name), "rename one")
+			e.Refuse(codec.Item("tools", i).String()+field, "there are two tools "+strconv.Quote(name), "rename one")
 		}
 		names = append(names, name)
 		e.tool(i)
 	}
-	e.lit(`]`)
+	e.Lit(`]`)
 }
 
 // toolName is the name that the model calls a tool by, "" if it has none.
@@ -86,52 +85,52 @@ func (e *encoder) toolChoice() {
 	const remedy = "leave the choice to the model and ask for the call in the prompt"
 	switch {
 	case forced && (p.ToolChoice == ToolChoicesAuto || p.ToolChoice == ToolChoicesUnsaid):
-		e.refuse("tool_choice", "the server takes no forced tool choice", remedy)
+		e.Refuse("tool_choice", "the server takes no forced tool choice", remedy)
 	case forced && p.ForcedChoice == ForcedWithoutThinking && !e.off:
-		e.refuse("tool_choice", "the server takes a forced tool choice only while reasoning is off", "set reasoning mode off, or "+remedy)
+		e.Refuse("tool_choice", "the server takes a forced tool choice only while reasoning is off", "set reasoning mode off, or "+remedy)
 	}
 	narrow := len(c.Allowed) > 0
 	if narrow && p.ToolChoice != ToolChoicesAll {
-		e.refuse("tool_choice.allowed", "the server cannot narrow the choice of tools", "offer only the tools wanted")
+		e.Refuse("tool_choice.allowed", "the server cannot narrow the choice of tools", "offer only the tools wanted")
 	}
 	if p.ToolChoice == ToolChoicesUnsaid {
 		return
 	}
-	e.lit(`,"tool_choice":`)
+	e.Lit(`,"tool_choice":`)
 	if narrow {
 		switch c.Mode {
 		case "", wire.ToolChoiceAuto, wire.ToolChoiceRequired:
 		default:
-			e.refuse("tool_choice.allowed", "the choice is narrowed with auto or required, not with "+string(c.Mode), "")
+			e.Refuse("tool_choice.allowed", "the choice is narrowed with auto or required, not with "+string(c.Mode), "")
 		}
-		e.lit(`{"type":"allowed_tools","allowed_tools":{"mode":"`)
+		e.Lit(`{"type":"allowed_tools","allowed_tools":{"mode":"`)
 		if c.Mode == wire.ToolChoiceRequired {
-			e.lit(`required`)
+			e.Lit(`required`)
 		} else {
-			e.lit(`auto`)
+			e.Lit(`auto`)
 		}
-		e.lit(`","tools":[`)
+		e.Lit(`","tools":[`)
 		for i, name := range c.Allowed {
 			if i > 0 {
-				e.lit(`,`)
+				e.Lit(`,`)
 			}
 			e.choose(name, "tool_choice.allowed")
 		}
-		e.lit(`]}}`)
+		e.Lit(`]}}`)
 		return
 	}
 	switch c.Mode {
 	case "", wire.ToolChoiceAuto:
-		e.lit(`"auto"`)
+		e.Lit(`"auto"`)
 	case wire.ToolChoiceNone:
-		e.lit(`"none"`)
+		e.Lit(`"none"`)
 	case wire.ToolChoiceRequired:
-		e.lit(`"required"`)
+		e.Lit(`"required"`)
 	case wire.ToolChoiceTool:
 		e.choose(c.Name, "tool_choice.name")
 	default:
-		e.refuse("tool_choice.mode", "no such mode: "+string(c.Mode), "one of auto, none, required, tool")
-		e.lit(`"auto"`)
+		e.Refuse("tool_choice.mode", "no such mode: "+string(c.Mode), "one of auto, none, required, tool")
+		e.Lit(`"auto"`)
 	}
 }
 
@@ -154,42 +153,42 @@ func (e *encoder) choose(name, path string) {
 		}
 	}
 	if !found {
-		e.refuse(path, "there is no tool "+strconv.Quote(name), "name one of the tools")
+		e.Refuse(path, "there is no tool "+strconv.Quote(name), "name one of the tools")
 	}
 	if custom {
-		e.lit(`{"type":"custom","custom":{"name":`)
+		e.Lit(`{"type":"custom","custom":{"name":`)
 	} else {
-		e.lit(`{"type":"function","function":{"name":`)
+		e.Lit(`{"type":"function","function":{"name":`)
 	}
-	e.str(name)
-	e.lit(`}}`)
+	e.Str(name)
+	e.Lit(`}}`)
 }
 
 func (e *encoder) tool(i int) {
 	t := &e.r.Tools[i]
 	at := codec.Item("tools", i)
 	if t.Cache != nil {
-		e.dropped(at.String()+".cache", "a tool cannot carry a cache mark")
+		e.Dropped(at.String()+".cache", "a tool cannot carry a cache mark")
 	}
 	if t.Name == "" { // the whole definition, in the vendor's words
-		e.raw(t.Vendor, at)
+		e.Raw(t.Vendor, at)
 		if c := jsonw.Parse(t.Vendor).Members(); !c.Next() {
-			e.refuse(at.String(), "a tool needs a name, or a whole definition in Vendor", "")
+			e.Refuse(at.String(), "a tool needs a name, or a whole definition in Vendor", "")
 		}
 		return
 	}
 	if !codec.ValidName(t.Name, maxName) {
-		e.refuse(at.String()+".name", "a tool name is 1 to 64 letters, digits, _ or -", "rename the tool")
+		e.Refuse(at.String()+".name", "a tool name is 1 to 64 letters, digits, _ or -", "rename the tool")
 	}
 	if t.FreeForm {
-		e.lit(`{"type":"custom","custom":{"name":`)
+		e.Lit(`{"type":"custom","custom":{"name":`)
 	} else {
-		e.lit(`{"type":"function","function":{"name":`)
+		e.Lit(`{"type":"function","function":{"name":`)
 	}
-	e.str(t.Name)
+	e.Str(t.Name)
 	if t.Description != "" {
-		e.lit(`,"description":`)
-		e.str(t.Description)
+		e.Lit(`,"description":`)
+		e.Str(t.Description)
 	}
 	kind := "function"
 	if t.FreeForm {
@@ -198,25 +197,25 @@ func (e *encoder) tool(i int) {
 	} else {
 		e.function(t, at)
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 	e.members(t.Vendor, at, "", "type", kind)
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 // custom writes what a tool with free text arguments has besides its name.
 func (e *encoder) custom(t *wire.Tool, at codec.Place) {
 	if e.profile.NoCustom {
-		e.refuse(at.String()+".free_form", "the server has no tools with free text arguments", "give the tool a schema with one string")
+		e.Refuse(at.String()+".free_form", "the server has no tools with free text arguments", "give the tool a schema with one string")
 	}
 	if t.Grammar != "" {
-		e.lit(`,"format":`)
+		e.Lit(`,"format":`)
 		e.grammar(t.Grammar, codec.Field(at.String()+".grammar"))
 	}
 	if t.Schema != "" {
-		e.dropped(at.String()+".schema", "the arguments are free text")
+		e.Dropped(at.String()+".schema", "the arguments are free text")
 	}
 	if t.Strict != nil {
-		e.dropped(at.String()+".strict", "the arguments are free text")
+		e.Dropped(at.String()+".strict", "the arguments are free text")
 	}
 }
 
@@ -225,50 +224,38 @@ func (e *encoder) custom(t *wire.Tool, at codec.Place) {
 func (e *encoder) grammar(raw string, at codec.Place) {
 	g := jsonw.Parse(raw)
 	if !jsonw.Valid(raw) || !g.IsObject() {
-		e.refuse(at.String(), "no JSON object", "")
-		e.lit(`null`)
+		e.Refuse(at.String(), "no JSON object", "")
+		e.Lit(`null`)
 		return
 	}
 	flat := g.Get("syntax").Exists() && !g.Get("grammar").Exists()
 	if !flat {
-		e.raw(raw, at)
+		e.Raw(raw, at)
 		return
 	}
-	e.lit(`{"type":"grammar","grammar":`)
+	e.Lit(`{"type":"grammar","grammar":`)
 	if !g.Get("type").Exists() {
-		e.raw(raw, at)
+		e.Raw(raw, at)
 	} else {
-		e.lit(`{"syntax":`)
-		e.raw(string(g.Get("syntax")), at)
-		e.lit(`,"definition":`)
-		e.raw(string(g.Get("definition")), at)
-		e.lit(`}`)
+		e.Lit(`{"syntax":`)
+		e.Raw(string(g.Get("syntax")), at)
+		e.Lit(`,"definition":`)
+		e.Raw(string(g.Get("definition")), at)
+		e.Lit(`}`)
 	}
-	e.lit(`}`)
+	e.Lit(`}`)
 }
 
 // function writes what a tool with a schema has besides its name.
 func (e *encoder) function(t *wire.Tool, at codec.Place) {
-	e.lit(`,"parameters":`)
-	var changed bool
-	var repairs int
-	var err error
-	e.b, changed, repairs, err = schema.Object(e.b, t.Schema)
-	switch {
-	case err != nil:
-		e.refuse(at.String()+".schema", err.Error(), "give a JSON Schema of an object")
-		e.lit(`null`)
-	case changed:
-		e.note(wire.NoteRepaired, at.String()+".schema", "made an object schema with properties")
-	case repairs > 0:
-		e.note(wire.NoteRepaired, at.String()+".schema", "what is no character became U+FFFD")
-	}
+	e.Lit(`,"parameters":`)
+	e.Schema(t.Schema, at)
 	if t.Strict != nil {
 		if e.profile.NoStrict {
-			e.dropped(at.String()+".strict", "the server does not hold arguments to a schema")
+			e.Dropped(at.String()+".strict", "the server does not hold arguments to a schema")
 		} else {
-			e.lit(`,"strict":`)
-			e.b = strconv.AppendBool(e.b, *t.Strict)
+			e.Lit(`,"strict":`)
+			e.B = strconv.AppendBool(e.B, *t.Strict)
 		}
 	}
 }
