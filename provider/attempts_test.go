@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -370,7 +369,6 @@ func TestSharedBudget(t *testing.T) {
 // whole body and its length, and the connection of one is used for the next.
 func TestAttemptsOnTheWire(t *testing.T) {
 	var bodies []string
-	var conns atomic.Int64
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, err := io.ReadAll(r.Body)
 		if err != nil || r.ContentLength != int64(len(b)) {
@@ -383,11 +381,7 @@ func TestAttemptsOnTheWire(t *testing.T) {
 		}
 		answer(200, "text/event-stream", sse(hi, stop))(w, r)
 	}))
-	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
-			conns.Add(1)
-		}
-	}
+	conns := connections(srv)
 	srv.Start()
 	defer srv.Close()
 	cnt, use := counted(t)

@@ -597,23 +597,12 @@ func TestConnect(t *testing.T) {
 		wantError(t, read(t, newClient(t, srv.URL), limited(t), text("q")).err, wire.CauseConnect)
 	})
 	t.Run("not HTTP", func(t *testing.T) {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		go func() {
-			for {
-				conn, err := l.Accept()
-				if err != nil {
-					return
-				}
-				conn.Read(make([]byte, 1000))
-				io.WriteString(conn, "hello\n\n")
-				conn.Close()
-			}
-		}()
-		wantError(t, read(t, newClient(t, "http://"+l.Addr().String()), limited(t), text("q")).err, wire.CauseConnect)
+		address := listen(t, func(conn net.Conn) {
+			conn.Read(make([]byte, 1000))
+			io.WriteString(conn, "hello\n\n")
+			conn.Close()
+		})
+		wantError(t, read(t, newClient(t, "http://"+address), limited(t), text("q")).err, wire.CauseConnect)
 	})
 	t.Run("TLS", func(t *testing.T) {
 		srv := httptest.NewUnstartedServer(answer(200, "text/event-stream", sse(hi, stop)))

@@ -374,13 +374,8 @@ func TestReuse(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			var conns atomic.Int64
 			srv := httptest.NewUnstartedServer(tt.h)
-			srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-				if s == http.StateNew {
-					conns.Add(1)
-				}
-			}
+			conns := connections(srv)
 			srv.Start()
 			defer srv.Close()
 			c := newClient(t, srv.URL)
@@ -397,7 +392,6 @@ func TestReuse(t *testing.T) {
 
 // TestHTTP2 shows that the other version of the transport behaves alike.
 func TestHTTP2(t *testing.T) {
-	var conns atomic.Int64
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		if r.ProtoMajor != 2 {
@@ -411,11 +405,7 @@ func TestHTTP2(t *testing.T) {
 		}
 		io.WriteString(w, sse(stop))
 	}))
-	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
-			conns.Add(1)
-		}
-	}
+	conns := connections(srv)
 	srv.EnableHTTP2 = true
 	srv.StartTLS()
 	defer srv.Close()

@@ -72,15 +72,7 @@ func h2Server(t *testing.T, head bool, frames ...[]byte) (string, func(*provider
 			io.Copy(io.Discard, conn) // the connection goes on
 		}
 	}
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go serve(conn)
-		}
-	}()
+	go acceptAll(l, serve)
 	return "https://" + l.Addr().String(), func(cfg *provider.Config) { cfg.HTTP = client }
 }
 

@@ -168,21 +168,7 @@ func (m *matrixServer) count(name string) int {
 
 // http1 serves over TCP, byte by byte as it likes. It returns the address.
 func (m *matrixServer) http1(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go m.serve1(c.(*net.TCPConn))
-		}
-	}()
-	return "http://" + l.Addr().String()
+	return "http://" + listen(t, func(c net.Conn) { m.serve1(c.(*net.TCPConn)) })
 }
 
 func (m *matrixServer) serve1(c *net.TCPConn) {

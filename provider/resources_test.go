@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -227,7 +226,7 @@ func TestAborted(t *testing.T) {
 // need and no more, failures and waits included.
 func TestReuseAtOnce(t *testing.T) {
 	const at = 8
-	var conns, n atomic.Int64
+	var n atomic.Int64
 	var first sync.WaitGroup
 	first.Add(at)
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -245,11 +244,7 @@ func TestReuseAtOnce(t *testing.T) {
 		}
 		answer(200, "text/event-stream", sse(hi, stop))(w, r)
 	}))
-	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
-			conns.Add(1)
-		}
-	}
+	conns := connections(srv)
 	srv.Start()
 	defer srv.Close()
 	c := newClient(t, srv.URL, func(cfg *provider.Config) { cfg.Retry = &retry.Policy{MaxAttempts: 20, BaseDelay: time.Millisecond} })

@@ -129,32 +129,18 @@ var rawPaths = map[string]func(form string) string{
 
 // rawServer answers every request with one text and closes the connection.
 func rawServer(t *testing.T, text string) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
+	return "http://" + listen(t, func(conn net.Conn) {
+		defer conn.Close()
+		buf := make([]byte, 1<<16)
+		conn.Read(buf)
+		io.WriteString(conn, text)
+		conn.(*net.TCPConn).CloseWrite()
+		for { // what is unread would make the close a reset
+			if _, err := conn.Read(buf); err != nil {
 				return
 			}
-			go func() {
-				defer conn.Close()
-				buf := make([]byte, 1<<16)
-				conn.Read(buf)
-				io.WriteString(conn, text)
-				conn.(*net.TCPConn).CloseWrite()
-				for { // what is unread would make the close a reset
-					if _, err := conn.Read(buf); err != nil {
-						return
-					}
-				}
-			}()
 		}
-	}()
-	return "http://" + l.Addr().String()
+	})
 }
 
 // watched makes a client whose Trace, notes and errors are all kept, and returns

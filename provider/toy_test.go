@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -367,6 +368,41 @@ func responds(status int, contentType string, body func(*http.Request) io.Reader
 				Body: io.NopCloser(body(r)), Request: r}, nil
 		})}
 	}
+}
+
+// listen serves every connection to an address, which it returns, each in a
+// goroutine of its own.
+func listen(t *testing.T, serve func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go acceptAll(l, serve)
+	return l.Addr().String()
+}
+
+// acceptAll serves every connection until the listener is closed.
+func acceptAll(l net.Listener, serve func(net.Conn)) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go serve(conn)
+	}
+}
+
+// connections counts the connections to a server that is not started yet.
+func connections(srv *httptest.Server) *atomic.Int64 {
+	n := new(atomic.Int64)
+	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			n.Add(1)
+		}
+	}
+	return n
 }
 
 // readerFunc is a reader of one function.
