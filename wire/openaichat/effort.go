@@ -136,12 +136,7 @@ func (e *encoder) thinking() {
 		e.word(effort)
 	case ThinkingTemplate:
 		if object = asked || g.Vendor != ""; object {
-			e.Lit(`,"chat_template_kwargs":`)
-			from := len(e.B)
-			e.Lit(`{"enable_thinking":`)
-			e.B = strconv.AppendBool(e.B, !e.off)
-			e.settings(g.Vendor, from)
-			e.Lit(`}`)
+			e.flag("chat_template_kwargs", "enable_thinking", g.Vendor)
 		}
 		e.word(effort)
 	case ThinkingOpenRouter:
@@ -174,12 +169,7 @@ func (e *encoder) thinking() {
 		}
 	case ThinkingTogether:
 		if object = asked || g.Vendor != ""; object {
-			e.Lit(`,"reasoning":`)
-			from := len(e.B)
-			e.Lit(`{"enabled":`)
-			e.B = strconv.AppendBool(e.B, !e.off)
-			e.settings(g.Vendor, from)
-			e.Lit(`}`)
+			e.flag("reasoning", "enabled", g.Vendor)
 		}
 		e.word(effort)
 	case ThinkingNone:
@@ -220,6 +210,20 @@ func (e *encoder) effortless(effort string) {
 	if effort != "" {
 		e.Dropped("reasoning.effort", "the server has no such setting")
 	}
+}
+
+// flag writes an object whose first member switches reasoning on or off.
+func (e *encoder) flag(name, member, vendor string) {
+	e.Lit(`,"`)
+	e.Lit(name)
+	e.Lit(`":`)
+	from := len(e.B)
+	e.Lit(`{"`)
+	e.Lit(member)
+	e.Lit(`":`)
+	e.B = strconv.AppendBool(e.B, !e.off)
+	e.settings(vendor, from)
+	e.Lit(`}`)
 }
 
 // word writes an effort, if there is one.
