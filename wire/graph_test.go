@@ -62,6 +62,7 @@ func graphRows() []graphRow {
 		rows = append(rows, graphRow{name, true, []string{"wire/internal/jsonw"}})
 	}
 	rows = append(rows, graphRow{"wire/internal/body", true, []string{"wire", "wire/internal/codec", "wire/internal/jsonw", "wire/internal/schema"}})
+	rows = append(rows, graphRow{"wire/internal/head", true, []string{"wire"}})
 	last := &rows[10]
 	last.may = append(last.may, graphCodecs...)
 	return rows

@@ -14,6 +14,7 @@ import (
 
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/codec"
+	"github.com/handwire/handwire/wire/internal/head"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -175,7 +176,7 @@ func (d *decoder) messageStart(dst []wire.Event, msg jsonw.Value, ev *event) ([]
 	start := &wire.Start{
 		Origin:    wire.Origin{Protocol: Protocol},
 		RequestID: d.head.Header(requestID),
-		RateLimit: rateLimits(d.head),
+		RateLimit: head.RateLimits(d.head, rateLimits[:]),
 	}
 	dst = append(dst, wire.Event{Kind: wire.EventStart, Start: start})
 	var content jsonw.Value

@@ -5,6 +5,7 @@ import (
 
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/codec"
+	"github.com/handwire/handwire/wire/internal/head"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -126,36 +127,9 @@ func (u *usage) snapshot() *wire.Usage {
 // looking for one costs nothing.
 const requestID = "Request-Id"
 
-var rateLimitHeaders = [...]struct{ name, limit, remaining, reset string }{
+var rateLimits = [...]head.Limit{
 	{"requests", "Anthropic-Ratelimit-Requests-Limit", "Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset"},
 	{"tokens", "Anthropic-Ratelimit-Tokens-Limit", "Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset"},
 	{"input-tokens", "Anthropic-Ratelimit-Input-Tokens-Limit", "Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset"},
 	{"output-tokens", "Anthropic-Ratelimit-Output-Tokens-Limit", "Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset"},
-}
-
-// rateLimits reads the vendor's rate-limit headers.
-func rateLimits(h wire.Head) wire.RateLimits {
-	if h.Get == nil {
-		return nil
-	}
-	var limits wire.RateLimits
-	for i := range rateLimitHeaders {
-		r := &rateLimitHeaders[i]
-		l := wire.RateLimit{Name: r.name, Limit: headerCount(h.Get(r.limit)), Remaining: headerCount(h.Get(r.remaining)), Reset: h.Get(r.reset)}
-		if l.Limit.Known() || l.Remaining.Known() || l.Reset != "" {
-			limits = append(limits, l)
-		}
-	}
-	return limits
-}
-
-func headerCount(s string) wire.Count {
-	if s == "" || len(s) > 15 || !digits(s) {
-		return wire.Count{}
-	}
-	var n int64
-	for i := 0; i < len(s); i++ {
-		n = n*10 + int64(s[i]-'0')
-	}
-	return wire.CountOf(n)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/codec"
+	"github.com/handwire/handwire/wire/internal/head"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -295,8 +296,8 @@ func (d *decoder) begin(dst []wire.Event) []wire.Event {
 	d.begun = true
 	return append(dst, wire.Event{Kind: wire.EventStart, Start: &wire.Start{
 		Origin:    wire.Origin{Protocol: Protocol, Model: d.model, ResponseID: d.id},
-		RequestID: requestID(d.head),
-		RateLimit: rateLimits(d.head),
+		RequestID: head.First(d.head, requestIDs[:]),
+		RateLimit: head.RateLimits(d.head, rateLimits[:]),
 	}})
 }
 

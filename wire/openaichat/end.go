@@ -9,6 +9,7 @@ import (
 
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/codec"
+	"github.com/handwire/handwire/wire/internal/head"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -160,7 +161,7 @@ func (d *decoder) End(dst []wire.Event, cause error) ([]wire.Event, error) {
 func (d *decoder) fail(dst []wire.Event, err *wire.Error) ([]wire.Event, error) {
 	if err.RequestID == "" {
 		e := *err
-		e.RequestID = requestID(d.head)
+		e.RequestID = head.First(d.head, requestIDs[:])
 		err = &e
 	}
 	for _, c := range d.calls {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/codec"
+	"github.com/handwire/handwire/wire/internal/head"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -13,7 +14,7 @@ import (
 // code before its type, and the status where they do not say what is wrong. The
 // text tells an overflow alone.
 func (c Codec) DecodeError(h wire.Head, body []byte) *wire.Error {
-	e := &wire.Error{Cause: wire.CauseVendor, Status: h.Status, RequestID: requestID(h)}
+	e := &wire.Error{Cause: wire.CauseVendor, Status: h.Status, RequestID: head.First(h, requestIDs[:])}
 	f := failure{e: e}
 	if jsonw.ValidBytes(body) {
 		f.read(jsonw.Parse(string(body)))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/handwire/handwire/wire"
 	"github.com/handwire/handwire/wire/internal/codec"
+	"github.com/handwire/handwire/wire/internal/head"
 	"github.com/handwire/handwire/wire/internal/jsonw"
 )
 
@@ -153,19 +154,7 @@ func (u *usage) reasoningApart() bool {
 // looking for one costs nothing.
 var requestIDs = [...]string{"X-Request-Id", "X-Generation-Id", "X-Ds-Trace-Id", "X-Trace-Id", "Apim-Request-Id"}
 
-func requestID(h wire.Head) string {
-	if h.Get == nil {
-		return ""
-	}
-	for _, name := range requestIDs {
-		if id := h.Get(name); id != "" {
-			return id
-		}
-	}
-	return ""
-}
-
-var rateLimitHeaders = [...]struct{ name, limit, remaining, reset string }{
+var rateLimits = [...]head.Limit{
 	{"requests", "X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"},
 	{"tokens", "X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"},
 	{"requests-day", "X-Ratelimit-Limit-Requests-Day", "X-Ratelimit-Remaining-Requests-Day", "X-Ratelimit-Reset-Requests-Day"},
@@ -174,34 +163,4 @@ var rateLimitHeaders = [...]struct{ name, limit, remaining, reset string }{
 	{"tokens-generated", "X-Ratelimit-Limit-Tokens-Generated", "X-Ratelimit-Remaining-Tokens-Generated", "X-Ratelimit-Reset-Tokens-Generated"},
 	{"ratelimit", "X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"},
 	{"tokenlimit", "X-Tokenlimit-Limit", "X-Tokenlimit-Remaining", "X-Tokenlimit-Reset"},
-}
-
-// rateLimits reads the rate-limit headers of the vendors.
-func rateLimits(h wire.Head) wire.RateLimits {
-	if h.Get == nil {
-		return nil
-	}
-	var limits wire.RateLimits
-	for i := range rateLimitHeaders {
-		r := &rateLimitHeaders[i]
-		l := wire.RateLimit{Name: r.name, Limit: headerCount(h.Get(r.limit)), Remaining: headerCount(h.Get(r.remaining)), Reset: h.Get(r.reset)}
-		if l.Limit.Known() || l.Remaining.Known() || l.Reset != "" {
-			limits = append(limits, l)
-		}
-	}
-	return limits
-}
-
-func headerCount(s string) wire.Count {
-	if s == "" || len(s) > 15 {
-		return wire.Count{}
-	}
-	var n int64
-	for i := 0; i < len(s); i++ {
-		if s[i] < '0' || s[i] > '9' {
-			return wire.Count{}
-		}
-		n = n*10 + int64(s[i]-'0')
-	}
-	return wire.CountOf(n)
 }
