@@ -73,7 +73,8 @@ func (c *Client) Stream(ctx context.Context, r *wire.Request) iter.Seq2[wire.Eve
 // CountTokens asks the vendor how many input tokens r has, where the protocol
 // can be asked that; see [wire.TokenCounter]. The number is the vendor's
 // estimate. R is not modified and not kept. The errors are *[wire.Error]; where
-// the protocol has no such call, of cause config, and nothing is sent.
+// the protocol has no such call, or [Config.URL] is set, of cause config, and
+// nothing is sent.
 func (c *Client) CountTokens(ctx context.Context, r *wire.Request) (int64, error) {
 	q := request{c: c, caller: ctx}
 	n, e := q.count(r)

@@ -23,11 +23,14 @@ type Config struct {
 	// BaseURL is the server's address: scheme, host and, where it has one, a
 	// prefix. The codec's path is appended; a version such as /v1 that the
 	// base ends in already is not doubled, and a base that is the whole
-	// endpoint already stays as it is. A query that says what no key is, such
-	// as api-version, is kept. Plain http is allowed.
+	// endpoint already stays as it is. Below a prefix that is known to have no
+	// version the path goes without one, as below a deployment of Azure's
+	// (/openai/deployments/NAME). A query such as api-version is kept; one with
+	// a parameter that holds a key is refused, and so is a user name. Plain
+	// http is allowed.
 	BaseURL string
 	// URL is the exact URL of every request, instead of BaseURL and the
-	// codec's path.
+	// codec's path. One of the two must be set, and not both.
 	URL string
 	// APIKey is the key. White space around it is removed, and then empty is
 	// none. Requests to another machine need one, unless Auth.Optional is set

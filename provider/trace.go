@@ -43,7 +43,8 @@ type TraceResponse struct {
 	Status  int
 	// Proto is the version of HTTP, such as HTTP/2.0.
 	Proto string
-	// Header are sorted by name. Cookies are left out.
+	// Header are sorted by name. Cookies are left out, and of a Location its user
+	// and query.
 	Header []wire.Header
 	// After is the time from when the attempt began.
 	After time.Duration

@@ -13,15 +13,19 @@ import (
 	"github.com/handwire/handwire/wire"
 )
 
-// Preset is what is known about one vendor's protocol.
+// Preset is what is known about one protocol of a vendor, or of a server of one's
+// own.
 type Preset struct {
 	// Name is unique; so are Aliases, which are shorter or older names.
 	Name    string   `json:"name"`
 	Aliases []string `json:"aliases,omitempty"`
-	Vendor  string   `json:"vendor,omitempty"`
+	// Vendor is the vendor's name, empty for a server of one's own.
+	Vendor string `json:"vendor,omitempty"`
 	// Protocol is the codec's name of the protocol.
 	Protocol string `json:"protocol"`
-	// BaseURL is the vendor's own address.
+	// BaseURL is the vendor's address, or the usual one of a server on this
+	// machine. It is empty where each customer has another; [Config.BaseURL]
+	// must then be set.
 	BaseURL string `json:"base_url,omitempty"`
 	// Auth is how the vendor takes its key.
 	Auth provider.Auth `json:"auth,omitzero"`
@@ -70,10 +74,11 @@ type Config struct {
 	Protocol string `json:"protocol,omitempty"`
 	// Model is used where a request names none.
 	Model string `json:"model,omitempty"`
-	// BaseURL replaces the preset's address. See [provider.Config.BaseURL].
+	// BaseURL replaces the preset's address; blank is none. See
+	// [provider.Config.BaseURL].
 	BaseURL string `json:"base_url,omitempty"`
-	// APIKey is the key. White space around it does not count, and nothing
-	// else is no key.
+	// APIKey is the key. White space around it is removed, and then empty is
+	// none.
 	APIKey string `json:"api_key,omitempty"`
 }
 
