@@ -84,16 +84,18 @@ type Agent struct {
 // is done, a limit is reached, something fails or ctx is cancelled. All of it is
 // added to the conversation as it comes. See the package comment for the rules
 // and [Event] for what it yields. The error of the last pair is nil if the model
-// finished. Otherwise it is the error of the model's stream, of a hook, or a
-// [*wire.Error] with the cause cancelled or deadline (of ctx), limit (see
-// [ErrTurnLimit]) or config (the Agent cannot be used; nothing was added).
+// finished. Otherwise it is the error of the model's stream, or a [*wire.Error]
+// with the cause cancelled or deadline (of ctx), limit (see [ErrTurnLimit]) or
+// config (the Agent cannot be used; nothing was added). The error of a hook that is
+// no [*wire.Error] is in the chain of one with the cause config
+// ([Hooks.BeforeRequest]) or cancelled ([Hooks.AfterTurn]).
 //
 // Nothing happens before the sequence is ranged over, and each range is a run of
 // its own. A conversation takes one run at a time; what others add meanwhile is
 // sent with the next request. Each tool runs in a goroutine. One that is still
-// running [ToolGrace] after ctx was cancelled or the loop left is left behind, and its goroutine
-// ends when the tool returns: a tool that ignores its context is at fault. What
-// it returns then becomes a notice.
+// running [ToolGrace] after ctx was cancelled or the loop left is left behind, and
+// its goroutine ends when the tool returns: a tool that ignores its context is at
+// fault. What it returns then becomes a notice.
 func (a *Agent) Run(ctx context.Context, c *Conversation, input ...wire.Part) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

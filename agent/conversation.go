@@ -68,8 +68,12 @@ func NewConversation(history ...wire.Message) *Conversation {
 //
 // A result of a tool that no call waits for, because it has one or because the
 // conversation went on, is kept as a notice, whose id is returned if it was the
-// only one. Calls that still wait for a result
-// get one before an entry of another role.
+// only one. Calls that still wait for a result get one before an entry of another
+// role.
+//
+// An error without an id says what is wrong with the entry, which was not added.
+// One beside an id is that of [Conversation.Err]: the entry is there and may not be
+// saved.
 func (c *Conversation) Add(e Entry) (id string, err error) {
 	switch {
 	case e.ID != "":
@@ -260,8 +264,8 @@ func (c *Conversation) at(id string) (*record, error) {
 
 // Append adds the next event of a model's stream to the entry of an id, whose
 // status is streaming. The end event ends the entry: its status becomes complete,
-// error or cancelled. It fails if there is no such entry or its stream is over.
-// Its time does not depend on what the conversation holds already.
+// error or cancelled. It fails if there is no such entry or its stream is over; at
+// the end event the error may also be that of [Conversation.Err]. Its time does not depend on what the conversation holds already.
 func (c *Conversation) Append(id string, ev wire.Event) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -279,7 +283,7 @@ func (c *Conversation) Append(id string, ev wire.Event) error {
 }
 
 // Cancel ends the entry of an id whose status is streaming, as one that the
-// caller cancelled. What had arrived stays.
+// caller cancelled. What had arrived stays. It fails as [Conversation.Append] does.
 func (c *Conversation) Cancel(id string) error {
 	return c.Append(id, wire.Event{Kind: wire.EventEnd, End: &wire.Ending{Cause: wire.CauseCancelled,
 		Err: &wire.Error{Cause: wire.CauseCancelled, Message: "the caller cancelled", Err: context.Canceled}}})
@@ -301,7 +305,8 @@ func (c *Conversation) end(r *record) {
 	c.touch()
 }
 
-// SetMeta sets a value of the metadata of an entry; an empty value removes it.
+// SetMeta sets a value of the metadata of an entry; an empty value removes it. It
+// fails if there is no such entry; else the error is that of [Conversation.Err].
 func (c *Conversation) SetMeta(id, key, value string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -363,7 +368,8 @@ func (c *Conversation) Record(stream iter.Seq2[wire.Event, error], id *string) i
 // Fork returns a conversation of its own that begins with the entries up to and
 // with the one of an id, all of them if it is empty. A stream that goes on is
 // cut off in the fork, as if it had been cancelled. The fork is not saved
-// anywhere. Entries are shared, so a fork costs little.
+// anywhere. Entries are shared, so a fork costs little. It fails if there is no such
+// entry.
 func (c *Conversation) Fork(last string) (*Conversation, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -401,9 +407,9 @@ func (c *Conversation) touch() {
 	}
 }
 
-// Wait returns the next state of the conversation that is newer than the version
-// of a snapshot, which may be the one at hand; 0 is older than all. It returns
-// ctx's error if that is done first. A user interface loops with it and needs no
+// Wait returns the conversation as it stands once it is newer than the version of
+// a snapshot, which may be so at once; 0 is older than every entry. It returns the
+// cause of ctx, as [context.Cause] does, if that is done first. A user interface loops with it and needs no
 // timer; changes that come while it draws are taken together.
 func (c *Conversation) Wait(ctx context.Context, version uint64) (Snapshot, error) {
 	for {

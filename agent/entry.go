@@ -54,7 +54,8 @@ type Entry struct {
 	// Display is what people are shown of a tool's result, in place of its
 	// parts; see [Display]. It is never sent.
 	Display string `json:"display,omitempty"`
-	// Meta is the program's own: nothing here reads it, and it is never sent.
+	// Meta is the program's own: nothing here reads it but [Conversation.Facts],
+	// whose notice has the key facts, and it is never sent.
 	Meta map[string]string `json:"meta,omitempty"`
 }
 

@@ -13,7 +13,8 @@ type Hooks struct {
 	// BeforeRequest is called before each call of the model. It may change what
 	// q points to, above all replace q.Messages by a shorter list; the
 	// conversation stays as it is. Past holds what each answer of the
-	// conversation cost, the last one last. An error ends the run.
+	// conversation that finished cost, the last one last. An error ends the
+	// run.
 	BeforeRequest func(ctx context.Context, q *wire.Request, past []wire.Usage) error
 	// BeforeTool decides whether a call runs, once it is known that it can.
 	BeforeTool func(ctx context.Context, call wire.Part) Decision
@@ -21,7 +22,7 @@ type Hooks struct {
 	// name and kind stay those of the call.
 	AfterTool func(ctx context.Context, call, result wire.Part) wire.Part
 	// AfterTurn is told of each answer that finished, before its calls run. An
-	// error ends the run; the calls then get results that say so.
+	// error ends the run; the calls then get error results.
 	AfterTurn func(ctx context.Context, r wire.Response) error
 }
 

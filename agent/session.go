@@ -80,7 +80,8 @@ func (c *Conversation) Save(w io.Writer) error {
 // Load reads a conversation that was saved. A last line that a crash tore is left
 // out, with a note. An answer whose stream went on when it was saved is
 // cancelled, and a call that waited for its result gets one that says that none
-// was recorded. What cannot be read at all is an error that names the line.
+// was recorded. What cannot be read at all is an error that names the line; so is
+// an entry of more than 256 MiB.
 func Load(r io.Reader) (*Conversation, []wire.Note, error) {
 	c, notes, _, err := load(r)
 	if err == nil {
@@ -92,7 +93,8 @@ func Load(r io.Reader) (*Conversation, []wire.Note, error) {
 // OpenSession returns the conversation that a file holds, an empty one if there
 // is no such file yet, and saves in it from then on: each entry when it is added
 // or its stream ends. The notes are those of [Load]; a line that a crash tore is
-// cut off the file. One program at a time may have the file open. Close ends it.
+// cut off the file. It must be a regular file; a new one is its owner's alone to
+// read. One program at a time may have the file open. Close ends it.
 func OpenSession(name string) (*Conversation, []wire.Note, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
