@@ -21,7 +21,8 @@
 //	tool_result, role tool      tool_result block in a user message
 //	media                       image or document block
 //	opaque                      every other block, whole (server tools and their results, compaction, fallback)
-//	Request.MaxTokens           max_tokens, which the protocol demands: 16384 if there is none
+//	Request.MaxTokens           max_tokens, which the protocol demands: 16384 if there is none,
+//	                            8192 for Claude 3.5 and 4096 for Claude 3
 //	Reasoning.Mode, Budget      thinking
 //	Reasoning.Effort            output_config.effort
 //	Request.Output              output_config.format

@@ -48,20 +48,23 @@
 //	passed through  vendor members of parts, messages and tools, vendor tools, opaque parts, Extra: byte for byte
 //	converted       with a note: the mark of a failed tool becomes the word Error; images of results follow in a
 //	                message of the user's; documents of text become text; images whose address the server does not
-//	                take become a line of text with it; ids and names that are refused become others
+//	                take become a line of text with it; ids and names that are refused become others; words of
+//	                effort become the server's; a sampler's numbers are moved into the server's narrower bounds
 //	left out        with a note: settings that server or model lack; parts that were cut off; reasoning that the
 //	                server does not take, or of another model or host; messages with neither text nor calls; media
 //	                that the server or the model does not take, for which a line of text stands
 //	refused         as findings: a call without a result in the turn that follows, a result without a call, tools
 //	                with a reasoning effort that the model refuses, a forced tool choice, stop sequences or an
 //	                output format that the server lacks, media by an address that is no image's, images that are
-//	                neither PNG, JPEG, WEBP nor GIF, names and values that cannot be sent, vendor members that the
-//	                codec writes itself, several answers
+//	                neither PNG, JPEG, WEBP nor GIF, schemas of arguments that are no object's, numbers out of the
+//	                protocol's range, names and values that cannot be sent, vendor members that the codec writes
+//	                itself, several answers
 //
-// What depends on one of OpenAI's models (which efforts there are, whether none
-// is one, the developer role, sampling, stop sequences, tools) is decided by its
-// name. A name that is unknown is let through with everything, and the server
-// decides; [Profile.AnyModel] does that for all names. From gpt-5.4 on OpenAI
+// What depends on the model (which efforts there are, whether none is one, the
+// developer role, sampling, stop sequences, tools) is decided by its name:
+// OpenAI's under [ThinkingEffort], Z.ai's under [ThinkingZAI], Moonshot's under
+// [ThinkingKimi]. A name that is unknown is let through with everything, and the
+// server decides; [Profile.AnyModel] does that for all names. From gpt-5.4 on OpenAI
 // refuses tools here unless the reasoning effort is none; such a request is
 // refused before it is sent, with the remedies: the effort none, where the model
 // has it, or the Responses protocol.

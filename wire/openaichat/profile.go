@@ -97,7 +97,7 @@ type Profile struct {
 	// TopK says that there is a top_k.
 	TopK bool
 	// NarrowSampler moves a temperature above 1 to 1, and a top_p below 0.01 to
-	// 0.01.
+	// 0.01, with a note.
 	NarrowSampler bool
 	// NoPenalties leaves presence_penalty and frequency_penalty out.
 	NoPenalties bool

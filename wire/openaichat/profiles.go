@@ -132,7 +132,8 @@ func Cerebras() Profile {
 
 // AzureOpenAI is Azure's OpenAI, whose models are OpenAI's under the names of
 // deployments. A deployment that is not called like its model needs
-// [Profile.AnyModel].
+// [Profile.AnyModel]. The address is the customer's own, with /openai/v1, or with
+// /openai/deployments/NAME and a query api-version.
 func AzureOpenAI() Profile { return Profile{NoFiles: true} }
 
 // GitHubModels is GitHub Models, with models of many vendors.
