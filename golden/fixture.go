@@ -37,9 +37,10 @@ type Turn struct {
 	Refusal []byte
 	// Response is the exact response body, nil if the turn has none.
 	Response []byte
-	Status   int
-	Header   []wire.Header
-	Framing  wire.Framing
+	// Status, Header and Framing are those of the response.
+	Status  int
+	Header  []wire.Header
+	Framing wire.Framing
 	// Events are the events of the response in text form.
 	Events string
 	// Terminal is the offset just behind the terminal mark, -1 if there is

@@ -83,6 +83,7 @@ type Verdict struct {
 // one.
 type Stop string
 
+// The reasons to stop, in the order in which they are looked at.
 const (
 	StopVerdict    Stop = "verdict"     // another attempt cannot help
 	StopAttempts   Stop = "attempts"    // Policy.MaxAttempts were made

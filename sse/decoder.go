@@ -144,6 +144,7 @@ type LimitError struct {
 	Offset int64 // where in the stream the block, or the line that alone is too long, begins
 }
 
+// Error says where the event begins and what the limit is.
 func (e *LimitError) Error() string {
 	return "sse: event at offset " + strconv.FormatInt(e.Offset, 10) + " is longer than " + strconv.Itoa(e.Limit) +
 		" bytes (raise Options.MaxEventBytes)"

@@ -9,7 +9,7 @@ type Framing string
 const (
 	FramingSSE         Framing = "sse"         // server-sent events
 	FramingLines       Framing = "lines"       // one JSON value a line
-	FramingEventStream Framing = "eventstream" // the binary frames of AWS
+	FramingEventStream Framing = "eventstream" // the binary frames of AWS; wire/stream does not read them
 	FramingWhole       Framing = "whole"       // one JSON document
 )
 

@@ -38,8 +38,8 @@ type Request struct {
 	PresencePenalty  *float64 `json:"presence_penalty,omitempty"`
 	FrequencyPenalty *float64 `json:"frequency_penalty,omitempty"`
 
-	// StopSequences end the output where one of them appears. A vendor that
-	// has none refuses the request before it is sent.
+	// StopSequences end the output where one of them appears. Where the vendor
+	// or the model has none, the request is refused before it is sent.
 	StopSequences []string `json:"stop_sequences,omitempty"`
 	// Output asks for a form of the answer; nil is plain text.
 	Output *OutputFormat `json:"output,omitempty"`

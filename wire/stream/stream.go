@@ -30,8 +30,9 @@ type Options struct {
 
 // Read returns the events of one response body. It reads from body no more than
 // it needs, and hands an event out as soon as its block is complete. It can be
-// ranged over once; a second time it gives an end of cause config. Leaving the loop stops reading; closing the body is the
-// caller's business.
+// ranged over once; a second time it gives an end of cause config, and so does a
+// framing that is not sse, lines or whole; empty is sse. Leaving the loop stops
+// reading; closing the body is the caller's business.
 //
 // The last pair holds the end event: with a nil error if the stream finished,
 // else with the *[wire.Error] that says what cut it off. An error of body that
