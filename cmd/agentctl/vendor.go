@@ -32,7 +32,7 @@ const (
 	protocolHelp = `  -p, --protocol NAME  the protocol, or a vendor that speaks one: %s
   --profile NAME       the vendor whose dialect of the protocol is spoken
 `
-	modelHelp = `  --model NAME         the model, or a name of the configuration file
+	modelHelp = `  --model NAME         the model, or without -p a name of the configuration file
   --base-url URL       another server that speaks the protocol
 `
 	configHelp = `  --config FILE        the configuration file: {"default":NAME,"models":{NAME:
