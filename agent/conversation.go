@@ -265,7 +265,8 @@ func (c *Conversation) at(id string) (*record, error) {
 // Append adds the next event of a model's stream to the entry of an id, whose
 // status is streaming. The end event ends the entry: its status becomes complete,
 // error or cancelled. It fails if there is no such entry or its stream is over; at
-// the end event the error may also be that of [Conversation.Err]. Its time does not depend on what the conversation holds already.
+// the end event the error may also be that of [Conversation.Err]. Its time does not
+// depend on what the conversation holds already.
 func (c *Conversation) Append(id string, ev wire.Event) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -409,8 +410,9 @@ func (c *Conversation) touch() {
 
 // Wait returns the conversation as it stands once it is newer than the version of
 // a snapshot, which may be so at once; 0 is older than every entry. It returns the
-// cause of ctx, as [context.Cause] does, if that is done first. A user interface loops with it and needs no
-// timer; changes that come while it draws are taken together.
+// cause of ctx, as [context.Cause] does, if that is done first. A user interface
+// loops with it and needs no timer; changes that come while it draws are taken
+// together.
 func (c *Conversation) Wait(ctx context.Context, version uint64) (Snapshot, error) {
 	for {
 		c.mu.Lock()
