@@ -25,7 +25,9 @@ const (
 type Clocks struct {
 	// Connect is for looking the address up, dialling and shaking hands. Its
 	// default is 30 s. It applies where the transport tells when it connects,
-	// as net/http's does.
+	// as net/http's does. The transport has limits besides, whatever stands
+	// here: the one that is used where Config.HTTP is nil gives a dial 30 s and
+	// the handshake of TLS 10 s, as [http.DefaultTransport] does.
 	Connect time.Duration
 	// Head is for the head of the response, from when the request is written.
 	// Its default is 10 minutes, since some servers send nothing while a model

@@ -42,10 +42,11 @@ type Config struct {
 	// Auth is how the key is sent.
 	Auth Auth
 	// HTTP sends the requests. Nil is a client of our own, with the settings
-	// of [http.DefaultTransport]. A given one is copied and never modified:
-	// its transport, cookies and timeout are used as they are, its redirects
-	// are not followed. This is the place for a proxy other than the
-	// environment's, for certificates and for limits of connections.
+	// of [http.DefaultTransport] and up to 64 idle connections to a host. A
+	// given one is copied and never modified: its transport, cookies and
+	// timeout are used as they are, its redirects are not followed. This is
+	// the place for a proxy other than the environment's, for certificates and
+	// for limits of connections.
 	HTTP *http.Client
 	// Header is added to every request. A name that the codec or the request
 	// sets too is sent once, with the values joined by commas. A header whose

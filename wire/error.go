@@ -63,8 +63,9 @@ type Error struct {
 	Err error `json:"-"`
 }
 
-// Error returns the cause, the class or status, the vendor's words, the request
-// id and the hint, on one line.
+// Error returns the cause, the class, the status, the vendor's words, the beginning
+// of the body, the request id, the number of attempts and the hint, as far as they
+// are known, on one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(string(e.Cause))
