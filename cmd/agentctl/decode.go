@@ -39,7 +39,7 @@ func (p *program) decode(ctx context.Context) error {
   --json               events as JSON lines
   --summary            one JSON object: text, calls, usage, ending
   --frames             the server-sent events as JSON lines, undecoded
-`, protocolNames())
+`, protocolList())
 	}
 	args, err := p.parse(fs)
 	if err != nil {

@@ -34,7 +34,7 @@ func (p *program) encode(ctx context.Context) error {
 	fs.Usage = func() {
 		fmt.Fprintf(fs.Output(), encodeUsage+"flags:\n"+protocolHelp+modelHelp+`  --turn N             the request of the Nth answer: what stands before it
   --curl               the whole request as a curl command, the key as a variable
-`, protocolNames())
+`, protocolList())
 	}
 	args, err := p.parse(fs)
 	switch {

@@ -115,6 +115,14 @@ func (p *program) main(ctx context.Context) int {
 	if len(p.args) > 0 {
 		verb, p.args = p.args[0], p.args[1:]
 	}
+	switch verb {
+	case "help", "-h", "-help", "--help":
+		if len(p.args) == 0 {
+			fmt.Fprint(p.stdout, usage)
+			return exitDone
+		}
+		verb, p.args = p.args[0], []string{"-h"}
+	}
 	if verb != "run" { // which looks at Ctrl-C itself
 		var stop context.CancelFunc
 		ctx, stop = p.interruptible(ctx)
@@ -130,9 +138,6 @@ func (p *program) main(ctx context.Context) int {
 		err = p.decode(ctx)
 	case "providers":
 		err = p.providers(ctx)
-	case "help", "-h", "-help", "--help":
-		fmt.Fprint(p.stdout, usage)
-		return exitDone
 	case "":
 		fmt.Fprint(p.stderr, usage)
 		return exitUsage

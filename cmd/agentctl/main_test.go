@@ -163,6 +163,13 @@ func TestUsage(t *testing.T) {
 		{name: "run: --protocol without a key", args: []string{"run", "--protocol", "Anthropic-Messages", demoTask}, stderr: noKey},
 		{name: "run: --model without a key", args: []string{"run", "--model", "m", demoTask}, stderr: noKey},
 		{name: "run: --base-url without a key", args: []string{"run", "--base-url", "https://models.example", demoTask}, stderr: noKey},
+		{name: "run: the key of a vendor without a usual model", args: []string{"run", "Say hello"}, env: map[string]string{"GROQ_API_KEY": testKey},
+			stderr: "agentctl: name a model of groq, whose key is in GROQ_API_KEY, with --model\n"},
+		{name: "run: a vendor without a usual model", args: []string{"run", "-p", "groq", "x"}, env: map[string]string{"GROQ_API_KEY": testKey},
+			stderr: "agentctl: name a model of groq with --model\n"},
+		{name: "run: a vendor without an address", args: []string{"run", "--model", "m", "x"}, env: map[string]string{"AZURE_OPENAI_API_KEY": testKey},
+			stderr: "agentctl: azure-openai has another address for every customer: name yours with --base-url\n"},
+		{name: "help: unknown verb", args: []string{"help", "decod"}, stderr: "agentctl: there is no verb decod; \"agentctl help\" lists them\n"},
 		{name: "run: empty key variable", args: []string{"run", "--api-key-env", "MY_KEY", demoTask},
 			env: map[string]string{"ANTHROPIC_API_KEY": testKey, "MY_KEY": "\n"}, stderr: "agentctl: the variable MY_KEY is empty or not set\n"},
 
@@ -181,6 +188,53 @@ func TestUsage(t *testing.T) {
 			got := command{stdin: strings.NewReader(tt.stdin), env: tt.env, dir: folder}.run(t, tt.args...)
 			got.check(t, exitUsage, "", tt.stderr)
 		})
+	}
+}
+
+// TestHelpOfVerbs: each verb explains itself, both ways, in lines that fit a terminal.
+func TestHelpOfVerbs(t *testing.T) {
+	for _, verb := range []string{"run", "encode", "decode", "providers"} {
+		want := command{}.run(t, verb, "-h")
+		if want.code != exitDone || want.stderr != "" || !strings.HasPrefix(want.stdout, "usage: agentctl "+verb) {
+			t.Errorf("%s -h: %+v", verb, want)
+		}
+		for line := range strings.Lines(want.stdout) {
+			if len([]rune(line)) > len("\n")+80 {
+				t.Errorf("%s -h: a line of %d characters: %s", verb, len(line), line)
+			}
+		}
+		if got := (command{}).run(t, "help", verb); got.code != exitDone || got.stdout != want.stdout {
+			t.Errorf("help %s: %+v", verb, got)
+		}
+	}
+}
+
+// TestDemoBesideAKey: the recording plays where the only key is one of a vendor
+// of which no model is known; and it begins a conversation.
+func TestDemoBesideAKey(t *testing.T) {
+	dir := t.TempDir()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "README.md"), readme, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	session := filepath.Join(dir, "session")
+	c := command{dir: dir, env: map[string]string{"GROQ_API_KEY": testKey}}
+	if got := c.run(t, "run", "--session", session, demoTask); got.code != exitDone || !strings.Contains(got.stdout, "go test ./...") {
+		t.Errorf("%+v", got)
+	}
+	before, err := os.ReadFile(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.run(t, "run", "--session", session, demoTask)
+	if after, err := os.ReadFile(session); err != nil || string(after) != string(before) {
+		t.Errorf("the session became\n%s\n%v", after, err)
+	}
+	if got.code != exitUsage || got.stdout != "" || !strings.Contains(got.stderr, "holds one already: name another file") {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -23,8 +23,8 @@ const runUsage = `usage: agentctl run [flags] "task"
 
 Runs an agent that can read the files of this folder. Its answer goes to stdout
 as it arrives; what the tools do, notes and usage go to stderr. Without a task,
-stdin is the task, and a terminal a conversation: each line is a turn, Ctrl-C ends
-the answer that is coming, twice the program, and so does Ctrl-D.
+stdin is the task, and a terminal a conversation: each line is a turn, Ctrl-C
+ends the answer that is coming, twice the program, and so does Ctrl-D.
 
 `
 
@@ -52,8 +52,9 @@ func (p *program) run(ctx context.Context) error {
                        was seen yet (%d)
   --session FILE       keep the conversation in a file, and go on from what it
                        holds
-  --json               the agent's events as JSON lines, and nothing else on stdout
-`, protocolNames(), agent.DefaultMaxTurns, retry.DefaultMaxAttempts-1)
+  --json               the agent's events as JSON lines, and nothing else on
+                       stdout
+`, protocolList(), agent.DefaultMaxTurns, retry.DefaultMaxAttempts-1)
 	}
 	args, err := p.parse(fs)
 	if err != nil {
@@ -103,6 +104,10 @@ func (p *program) run(ctx context.Context) error {
 	conversation, err := p.openSession(*session)
 	if err != nil {
 		return err
+	}
+	if c.APIKey == "" && !named && conversation.Snapshot().Len() > 0 {
+		conversation.Close()
+		return usageError("without a key there is a recording, which begins a conversation, and " + *session + " holds one already: name another file")
 	}
 	if talk {
 		err = p.talk(ctx, &a, conversation, *asJSON)
@@ -160,6 +165,11 @@ func (p *program) task(ctx context.Context, args []string) (string, error) {
 func (p *program) model(c preset.Config, pre preset.Preset, named bool, task string, retries int) (m agent.Model, name string, done func(), err error) {
 	if c.APIKey == "" && !named {
 		if strings.TrimSpace(task) != demoTask {
+			for _, other := range preset.All() {
+				if p.hasKey(other) { // of which no model is known
+					return nil, "", nil, usageError("name a model of " + other.Name + ", whose key is in " + other.KeyVariable + ", with --model")
+				}
+			}
 			return nil, "", nil, usageError("there is no API key" + keyHelp(preset.All()...) +
 				"\nWithout a key there is a recording of one task:\n  agentctl run \"" + demoTask + `"`)
 		}
@@ -169,8 +179,11 @@ func (p *program) model(c preset.Config, pre preset.Preset, named bool, task str
 	name = c.Model
 	if name == "" {
 		if name = defaultModels[pre.Name]; name == "" {
-			return nil, "", nil, usageError("name a model with --model")
+			return nil, "", nil, usageError("name a model of " + pre.Name + " with --model")
 		}
+	}
+	if c.BaseURL == "" && pre.BaseURL == "" {
+		return nil, "", nil, usageError(pre.Name + " has another address for every customer: name yours with --base-url")
 	}
 	client, err := preset.New(c, &preset.Options{Retry: &retry.Policy{MaxAttempts: retries + 1}})
 	if err != nil {

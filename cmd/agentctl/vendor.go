@@ -29,7 +29,8 @@ func (v *vendorFlags) add(fs *flag.FlagSet) {
 }
 
 const (
-	protocolHelp = `  -p, --protocol NAME  the protocol, or a vendor that speaks one: %s
+	protocolHelp = `  -p, --protocol NAME  the protocol, or a vendor that speaks one:
+%s
   --profile NAME       the vendor whose dialect of the protocol is spoken
 `
 	modelHelp = `  --model NAME         the model, or without -p a name of the configuration file
@@ -229,7 +230,7 @@ func (p *program) choose(v vendorFlags) (c preset.Config, pre preset.Preset, nam
 		c.Protocol = dialect.Name
 	}
 	if c.Protocol == "" {
-		c.Protocol = p.vendor(v.keyEnv)
+		c.Protocol = p.vendor(v.keyEnv, c.Model)
 	}
 	pre, ok := preset.Lookup(c.Protocol)
 	if !ok {
@@ -245,14 +246,23 @@ func (p *program) choose(v vendorFlags) (c preset.Config, pre preset.Preset, nam
 }
 
 // vendor returns the preset where none is named: the one whose key the variable
-// keyEnv usually holds, or without such a name the first whose key there is.
-func (p *program) vendor(keyEnv string) string {
+// keyEnv usually holds, or without such a name the first whose key there is and of
+// which a model is known.
+func (p *program) vendor(keyEnv, model string) string {
 	for _, pre := range preset.All() {
-		if pre.KeyVariable != "" && (pre.KeyVariable == keyEnv || keyEnv == "" && strings.TrimSpace(p.getenv(pre.KeyVariable)) != "") {
+		if pre.KeyVariable == "" {
+			continue
+		}
+		if pre.KeyVariable == keyEnv || keyEnv == "" && p.hasKey(pre) && (model != "" || defaultModels[pre.Name] != "") {
 			return pre.Name
 		}
 	}
 	return "anthropic-messages"
+}
+
+// hasKey reports whether the environment has the key of a preset.
+func (p *program) hasKey(pre preset.Preset) bool {
+	return pre.KeyVariable != "" && strings.TrimSpace(p.getenv(pre.KeyVariable)) != ""
 }
 
 // isVariable reports whether s can be the name of an environment variable.
@@ -260,6 +270,22 @@ func isVariable(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	}) < 0
+}
+
+// protocolList lists the presets for the help of a flag.
+func protocolList() string {
+	const indent, width = "                       ", 79
+	var b strings.Builder
+	line := indent
+	for word := range strings.FieldsSeq(protocolNames()) {
+		if len(line)+len(word) > width {
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line = indent
+		}
+		line += word + " "
+	}
+	b.WriteString(strings.TrimRight(line, " "))
+	return b.String()
 }
 
 // protocolNames lists the presets.
