@@ -18,8 +18,8 @@ const encodeUsage = `usage: agentctl encode [flags] [file|-]
 
 Prints the exact request body that a history becomes. The history is a
 wire.Request as JSON, from a file or stdin, such as the history.json of a
-fixture. What had to be changed or left out is told on stderr. A history that the
-protocol cannot express is refused with all reasons (exit code 2).
+fixture. What had to be changed or left out is told on stderr. A history that
+the protocol cannot express is refused with all reasons (exit code 2).
 
 `
 
@@ -33,7 +33,8 @@ func (p *program) encode(ctx context.Context) error {
 	curl := fs.Bool("curl", false, "")
 	fs.Usage = func() {
 		fmt.Fprintf(fs.Output(), encodeUsage+"flags:\n"+protocolHelp+modelHelp+`  --turn N             the request of the Nth answer: what stands before it
-  --curl               the whole request as a curl command, the key as a variable
+  --curl               the whole request as a curl command, with the key as a
+                       variable
 `, protocolList())
 	}
 	args, err := p.parse(fs)
