@@ -18,7 +18,8 @@ const metaFacts = "facts"
 // returns the same part, whatever it is given: a date that changes from one turn
 // to the next, or when a session is resumed, would change the beginning of every
 // request, and with it lose the vendor's cache of it. To tell a model that a fact
-// has changed, say it in a message. A fact without a value is left out.
+// has changed, say it in a message. A fact without a value is left out; where none
+// is left, the text of the part is empty.
 func (c *Conversation) Facts(facts ...Fact) wire.Part {
 	c.mu.Lock()
 	defer c.mu.Unlock()

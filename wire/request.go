@@ -134,7 +134,7 @@ const (
 type Reasoning struct {
 	Mode ReasoningMode `json:"mode,omitempty"`
 	// Effort is the vendors' word for how hard to think: none, minimal, low,
-	// medium, high, xhigh, max. Which of them a model takes differs.
+	// medium, high, xhigh, max, ultra. Which of them a model takes differs.
 	Effort string `json:"effort,omitempty"`
 	// Budget is a number of tokens, for the models that take one.
 	Budget int `json:"budget,omitempty"`
