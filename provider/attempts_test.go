@@ -475,3 +475,53 @@ func TestTrace(t *testing.T) {
 		}
 	})
 }
+
+// TestRefusalHangs: a refusal that is whole counts although the body goes on, and
+// of one that is cut off by silence the status and the server's wish do.
+func TestRefusalHangs(t *testing.T) {
+	const whole = `{"error":{"type":"quota","message":"m"}}`
+	for _, tt := range []struct {
+		name   string
+		status int
+		header string
+		body   string
+		cause  wire.Cause
+		at     []time.Duration
+		over   time.Duration
+	}{
+		{"whole", 429, "", whole, wire.CauseVendor, []time.Duration{0}, 50 * time.Millisecond},
+		{"whole, after white space", 429, "", "\n" + whole, wire.CauseVendor, []time.Duration{0}, 50 * time.Millisecond},
+		{"cut", 401, "", whole[:9], wire.CauseIdle, []time.Duration{0}, time.Second},
+		{"a number", 401, "", "\n401", wire.CauseIdle, []time.Duration{0}, time.Second},
+		{"cut, to be sent again", 500, "", whole[:9], wire.CauseIdle, []time.Duration{0, 1250 * time.Millisecond}, 2250 * time.Millisecond},
+		{"cut, with a wish", 429, "Retry-After: 3", whole[:9], wire.CauseIdle, []time.Duration{0, 4250 * time.Millisecond}, 5250 * time.Millisecond},
+		{"cut, with a long wish", 429, "Retry-After: 86400", whole[:9], wire.CauseIdle, []time.Duration{0}, time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := server{tries: []try{{status: tt.status, header: tt.header + "\nRequest-Id: req_1"}}}
+				c := newClient(t, "http://h.example", s.use, func(cfg *provider.Config) {
+					cfg.Retry.MaxAttempts = 2
+					cfg.Clocks.Bytes = time.Second
+					cfg.HTTP.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+						resp, err := s.RoundTrip(r)
+						s.open--
+						resp.Body = io.NopCloser(&paced{ctx: r.Context(), steps: []step{{0, tt.body}}})
+						return resp, err
+					})
+				})
+				e := read(t, c, t.Context(), text("q")).err
+				wantError(t, e, tt.cause)
+				if d := cmp.Diff(tt.at, s.at); d != "" {
+					t.Errorf("times of the attempts (-want +got):\n%s", d)
+				}
+				if d := time.Since(s.begin); d != tt.over {
+					t.Errorf("over after %v, want %v", d, tt.over)
+				}
+				if e.Status != tt.status || e.RequestID != "req_1" {
+					t.Errorf("status %d, request id %q", e.Status, e.RequestID)
+				}
+			})
+		})
+	}
+}

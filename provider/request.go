@@ -232,7 +232,7 @@ func (x *exchange) verdict(e *wire.Error) retry.Verdict {
 	case wire.CauseConnect:
 		v.Retry = !permanent(e.Err)
 	case wire.CauseTruncated, wire.CauseReset, wire.CauseIdle, wire.CauseStalled:
-		v.Retry = true
+		v.Retry = x.resp == nil || x.resp.StatusCode/100 == 2 || retry.Status(x.resp.StatusCode, x.resp.Header.Get)
 	case wire.CauseVendor:
 		v.Retry = x.vendorVerdict(e)
 	}

@@ -52,14 +52,16 @@ func (x *exchange) refusal() *wire.Error {
 	if loc := h.Get("Location"); status/100 == 3 && loc != "" {
 		return x.redirect(loc)
 	}
+	after, asked := retry.After(h.Get, time.Now())
 	var text []byte
 	var readErr error
 	encoding := x.encoding()
 	if encoding == "" {
-		text, readErr = io.ReadAll(io.LimitReader(x.resp.Body, maxErrorBody))
+		text, readErr = x.readRefusal()
 	}
 	if e := x.interrupted(readErr); e != nil {
-		return e
+		e.RetryAfter = after
+		return x.described(e)
 	}
 	// What a codec quotes may be cut within the key, so it is hidden before.
 	// Stand-ins are left to the end: they might be words of the JSON itself.
@@ -74,8 +76,8 @@ func (x *exchange) refusal() *wire.Error {
 	if e.RequestID == "" {
 		e.RequestID = x.requestID()
 	}
-	if d, ok := retry.After(h.Get, time.Now()); ok { // which is more exact than words
-		e.RetryAfter = d
+	if asked { // which is more exact than words
+		e.RetryAfter = after
 	}
 	if e.Err == nil && readErr != nil {
 		e.Err = readErr
@@ -84,6 +86,31 @@ func (x *exchange) refusal() *wire.Error {
 		e.Hint = x.hint(e.Message, text, encoding)
 	}
 	return &e
+}
+
+// readRefusal reads the body of a response that refuses, or the beginning of a
+// large one. A JSON document is over when it is whole: what follows, be it
+// silence, changes nothing.
+func (x *exchange) readRefusal() ([]byte, error) {
+	var doc wire.PartialJSON
+	text := make([]byte, 0, 1<<10)
+	for {
+		n, err := x.resp.Body.Read(text[len(text):min(cap(text), maxErrorBody)])
+		doc.Write(string(text[len(text) : len(text)+n]))
+		text = text[:len(text)+n]
+		switch {
+		case err == io.EOF:
+			return text, nil
+		case err != nil || len(text) == maxErrorBody:
+			return text, err
+		case doc.Complete() && strings.IndexByte("{[", bytes.TrimSpace(text)[0]) >= 0: // a text may begin with a number
+			x.watch.stop()
+			x.drain()
+			return text, nil
+		case len(text) == cap(text):
+			text = slices.Grow(text, len(text))
+		}
+	}
 }
 
 // hint returns what to do about a response that refuses, "" if that is unknown.
