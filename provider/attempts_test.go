@@ -525,3 +525,17 @@ func TestRefusalHangs(t *testing.T) {
 		})
 	}
 }
+
+// TestTransportsOwnError: an error of a vendor that a transport returns by itself,
+// without a response, is handed on.
+func TestTransportsOwnError(t *testing.T) {
+	for class, want := range map[wire.Class]int{"": 1, wire.ClassQuota: 1, wire.ClassOverloaded: 3} {
+		synctest.Test(t, func(t *testing.T) {
+			s := server{tries: []try{{err: &wire.Error{Cause: wire.CauseVendor, Class: class, Message: "m"}}}}
+			wantError(t, read(t, newClient(t, "http://h.example", s.use), t.Context(), text("q")).err, wire.CauseVendor, "m")
+			if len(s.at) != want {
+				t.Errorf("class %q: %d requests, want %d", class, len(s.at), want)
+			}
+		})
+	}
+}

@@ -244,6 +244,9 @@ func (x *exchange) vendorVerdict(e *wire.Error) bool {
 	case wire.ClassQuota, wire.ClassAuth, wire.ClassPermission, wire.ClassBadRequest, wire.ClassNotFound, wire.ClassOverflow, wire.ClassContentFilter:
 		return false
 	}
+	if x.resp == nil { // the transport said it by itself
+		return e.Class != ""
+	}
 	status := x.resp.StatusCode
 	if status/100 == 2 { // it came within the answer
 		return e.Class != ""
