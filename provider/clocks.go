@@ -151,6 +151,7 @@ type watch struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
 
+	fresh   atomic.Int32 // how many new connections there were
 	began   time.Time
 	phase   atomic.Int32
 	since   atomic.Int64 // when the wait that goes on began, as time since began, or none
@@ -178,8 +179,13 @@ func (w *watch) start() {
 // trace returns what the transport calls when it connects.
 func (w *watch) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
-		GetConn:      func(string) { w.enter(phaseConnect) },
-		GotConn:      func(httptrace.GotConnInfo) { w.enter(phaseHead) },
+		GetConn: func(string) { w.enter(phaseConnect) },
+		GotConn: func(info httptrace.GotConnInfo) {
+			w.enter(phaseHead)
+			if !info.Reused && w.fresh.Add(1) > maxFresh {
+				w.cancel(errWoundUp)
+			}
+		},
 		WroteRequest: func(httptrace.WroteRequestInfo) { w.enter(phaseHead) },
 	}
 }

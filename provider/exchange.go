@@ -227,6 +227,9 @@ func (x *exchange) failure(err error, cause wire.Cause) *wire.Error {
 	if e := x.interrupted(err); e != nil {
 		return e
 	}
+	if context.Cause(x.ctx) == errWoundUp {
+		err = errWoundUp
+	}
 	return wire.AsError(told(err), cause)
 }
 

@@ -79,6 +79,7 @@ func h2Server(t *testing.T, head bool, frames ...[]byte) (string, func(*provider
 // TestHTTP2Endings: what ended an HTTP/2 stream is told apart, and reachable.
 func TestHTTP2Endings(t *testing.T) {
 	goAway := h2Frame(h2GoAway, 0, 0, 0, 0, 0, 1, 0, 0, 0, 11) // up to stream 1, ENHANCE_YOUR_CALM
+	woundUp := h2Frame(h2GoAway, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) // no stream was taken, and no error
 	reset := h2Frame(h2Reset, 0, 1, 0, 0, 0, 2)                // INTERNAL_ERROR
 	for _, tt := range []struct {
 		name   string
@@ -94,6 +95,7 @@ func TestHTTP2Endings(t *testing.T) {
 		{"end of the connection before the head", false, nil, wire.CauseConnect, false, 0},
 		{"go away", true, [][]byte{goAway}, wire.CauseReset, true, 0},
 		{"go away before the head", false, [][]byte{goAway}, wire.CauseConnect, true, 0},
+		{"go away from every connection", false, [][]byte{woundUp}, wire.CauseConnect, true, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			addr, use := h2Server(t, tt.head, tt.frames...)

@@ -39,6 +39,13 @@ func newTransport() *http.Transport {
 // HTTP/2 connection up (GOAWAY) before the response was whole.
 var ErrGoAway = errors.New("the server wound the connection up")
 
+// maxFresh is how many new connections one attempt may take. Net/http opens one
+// after the other, without end or wait, to a server that winds each up before it
+// takes the request.
+const maxFresh = 3
+
+var errWoundUp = fmt.Errorf("%w before it took the request, time after time", ErrGoAway)
+
 // StreamError is what [errors.As] finds in the chain of an error whose reason is
 // that the server broke one stream of an HTTP/2 connection off (RST_STREAM). The
 // other streams of the connection go on.
