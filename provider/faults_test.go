@@ -529,3 +529,14 @@ func TestKeyHiddenInAnswer(t *testing.T) {
 type shows struct{ secret string }
 
 func (shows) Error() string { return "failed" }
+
+// TestLongWords: what a server makes long is cut in an error, whatever it is.
+func TestLongWords(t *testing.T) {
+	long := strings.Repeat("é", 40<<10/2)
+	s := server{tries: []try{{status: 400, header: "Request-Id: " + long, body: `{"error":{"type":"` + long + `","code":1` + strings.Repeat("0", 10<<10) + `,"message":"m"}}`}}}
+	e := read(t, newClient(t, "http://h.example", s.use), limited(t), text("q")).err
+	wantError(t, e, wire.CauseVendor, "…")
+	if n := len(e.Error()); n > 4<<10 || !utf8.ValidString(e.Error()) {
+		t.Errorf("an error of %d bytes", n)
+	}
+}

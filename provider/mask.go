@@ -149,6 +149,7 @@ func isWord(c byte) bool {
 const (
 	maxMessage = 4096
 	maxBody    = 1024
+	maxWord    = 1024 // a type, a code or an id
 )
 
 // error returns a copy of e that shows no credential.
@@ -158,6 +159,7 @@ func (m masker) error(e *wire.Error) *wire.Error {
 		*s = m.text(*s)
 	}
 	c.Message, c.Body = cut(c.Message, maxMessage), cut(c.Body, maxBody)
+	c.Type, c.Code, c.RequestID = cut(c.Type, maxWord), cut(c.Code, maxWord), cut(c.RequestID, maxWord)
 	c.Err = m.goError(c.Err)
 	return &c
 }
