@@ -539,3 +539,18 @@ func TestTransportsOwnError(t *testing.T) {
 		})
 	}
 }
+
+// TestAttemptsCounted: the error of a stream that broke off within its content says
+// how often the request was sent.
+func TestAttemptsCounted(t *testing.T) {
+	for n, tries := range [][]try{{{status: 200, body: sse(hi)}}, {failure(500, ""), {status: 200, body: sse(hi)}}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := server{tries: tries}
+			e := read(t, newClient(t, "http://h.example", s.use), t.Context(), text("q")).err
+			wantError(t, e, wire.CauseTruncated)
+			if want := []int{0, 2}[n]; e.Attempts != want {
+				t.Errorf("got %d attempts, want %d", e.Attempts, want)
+			}
+		})
+	}
+}

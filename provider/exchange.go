@@ -129,6 +129,9 @@ func (x *exchange) receive(d *delivery) *wire.Error {
 		case e == nil:
 			d.last(ev, nil)
 		case d.begun:
+			if x.attempt > 1 {
+				e.Attempts = x.attempt
+			}
 			x.traceFailure(e, false, 0)
 			d.last(ev, e)
 			e = nil
