@@ -25,9 +25,8 @@ const (
 type Clocks struct {
 	// Connect is for looking the address up, dialling and shaking hands. Its
 	// default is 30 s. It applies where the transport tells when it connects,
-	// as net/http's does. The transport has limits besides, whatever stands
-	// here: the one that is used where Config.HTTP is nil gives a dial 30 s and
-	// the handshake of TLS 10 s, as [http.DefaultTransport] does.
+	// as net/http's does. The transport's own limits apply too: that of
+	// [http.DefaultTransport] for dialling is 30 s.
 	Connect time.Duration
 	// Head is for the head of the response, from when the request is written.
 	// Its default is 10 minutes, since some servers send nothing while a model

@@ -42,11 +42,11 @@ type Config struct {
 	// Auth is how the key is sent.
 	Auth Auth
 	// HTTP sends the requests. Nil is a client of our own, with the settings
-	// of [http.DefaultTransport] and up to 64 idle connections to a host. A
-	// given one is copied and never modified: its transport, cookies and
-	// timeout are used as they are, its redirects are not followed. This is
-	// the place for a proxy other than the environment's, for certificates and
-	// for limits of connections.
+	// of [http.DefaultTransport], up to 64 idle connections to a host, and
+	// the time of Clocks.Connect for handshakes. A given one is copied and
+	// never modified: its transport, cookies and timeout are used as they are,
+	// its redirects are not followed. This is the place for a proxy other than
+	// the environment's, for certificates and for limits of connections.
 	HTTP *http.Client
 	// Header is added to every request. A name that the codec or the request
 	// sets too is sent once, with the values joined by commas. A header whose
@@ -175,17 +175,17 @@ func newClient(cfg Config) (*Client, *wire.Error) {
 	}
 	auth.optional = cfg.Auth.Optional || isLoopback(base)
 
+	c.clocks = cfg.Clocks.orDefault()
 	c.http = &http.Client{}
 	if cfg.HTTP != nil {
 		*c.http = *cfg.HTTP
 	} else {
-		c.http.Transport = newTransport()
+		c.http.Transport = newTransport(c.clocks.Connect)
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	// The timeout is kept by the context of a request, which tells what ran out.
 	c.timeout, c.http.Timeout = c.http.Timeout, 0
 
-	c.clocks = cfg.Clocks.orDefault()
 	if cfg.Retry != nil {
 		c.retry = *cfg.Retry
 	}

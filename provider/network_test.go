@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
+	"math"
 	"math/big"
 	"net"
 	"net/http"
@@ -193,5 +194,17 @@ func TestHandshakeFails(t *testing.T) {
 	})
 	if res := read(t, c, limited(t), text("q")); res.err != nil || n != 2 {
 		t.Errorf("got %v after %d connections", res.err, n)
+	}
+}
+
+// TestHandshakeTime: a handshake has the time of the clock, which is the first to
+// run out.
+func TestHandshakeTime(t *testing.T) {
+	for limit, want := range map[time.Duration]time.Duration{0: provider.DefaultConnect + time.Second, time.Minute: time.Minute + time.Second,
+		-1: 0, math.MaxInt64: 0} {
+		c := newClient(t, "https://h.example", func(cfg *provider.Config) { cfg.Clocks.Connect = limit })
+		if got := provider.TransportOf(c).(*http.Transport).TLSHandshakeTimeout; got != want {
+			t.Errorf("Connect %v: the transport gives a handshake %v, want %v", limit, got, want)
+		}
 	}
 }

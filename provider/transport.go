@@ -15,11 +15,17 @@ import (
 // Net/http keeps two, which is little for a program that talks to one host.
 const maxIdleConns = 64
 
-// newTransport returns a transport of our own.
-func newTransport() *http.Transport {
+// newTransport returns a transport of our own. It bounds a handshake of TLS not by
+// the 10 s of net/http but by the clock of connecting, 0 for none, and a second
+// more: the clock is to tell first, and what it leaves must end too.
+func newTransport(connect time.Duration) *http.Transport {
+	handshake := connect
+	if connect > 0 {
+		handshake = max(0, connect+time.Second) // 0 if it overflows
+	}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok && t != nil {
 		t = t.Clone()
-		t.MaxIdleConnsPerHost = maxIdleConns
+		t.MaxIdleConnsPerHost, t.TLSHandshakeTimeout = maxIdleConns, handshake
 		return t
 	}
 	dialer := &net.Dialer{Timeout: DefaultConnect, KeepAlive: 30 * time.Second}
@@ -30,7 +36,7 @@ func newTransport() *http.Transport {
 		MaxIdleConns:          100,
 		MaxIdleConnsPerHost:   maxIdleConns,
 		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
+		TLSHandshakeTimeout:   handshake,
 		ExpectContinueTimeout: time.Second,
 	}
 }
