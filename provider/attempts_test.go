@@ -259,6 +259,7 @@ func TestAttemptsHold(t *testing.T) {
 	for name, filler := range map[string]string{
 		"many events":  strings.Repeat(sse(`{"other":1}`), 70),
 		"large events": strings.Repeat(sse(`{"other":"`+strings.Repeat("x", 50<<10)+`"}`), 6),
+		"large usage":  strings.Repeat(sse(`{"usage":"`+strings.Repeat("x", 50<<10)+`"}`), 6),
 	} {
 		t.Run("no more than a bound, "+name, func(t *testing.T) {
 			s := server{tries: []try{{status: 200, body: sse(`{"start":"r1"}`) + filler + sse(`{"error":"overloaded"}`)}, fine}}

@@ -285,6 +285,9 @@ func (d *delivery) event(ev wire.Event) bool {
 	}
 	d.held = append(d.held, ev)
 	d.bytes += len(ev.Raw)
+	if ev.Usage != nil {
+		d.bytes += len(ev.Usage.Vendor)
+	}
 	return len(d.held) < maxHeld && d.bytes < maxHeldBytes || d.release()
 }
 
