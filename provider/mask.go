@@ -65,26 +65,23 @@ func (m masker) data(s string) string { return m.hide(s, shortSecret) }
 
 // hide replaces the forms of at least so many bytes.
 func (m masker) hide(s string, least int) string {
-	var covered []bool // by byte of s
-	for v, ok := (view{text: s}), len(m) > 0; ok; v, ok = v.undone() {
+	if !m.shows(s, least) { // which is nearly always so, and needs no map
+		return s
+	}
+	covered := make([]bool, len(s))
+	for v, ok := (view{text: s, mapped: true}), true; ok; v, ok = v.undone() {
 		for _, form := range m {
 			if len(form) < least {
 				continue
 			}
 			for i := find(v.text, form, 0); i < len(v.text); {
 				end := i + common(v.text[i:], form)
-				if covered == nil {
-					covered = make([]bool, len(s))
-				}
 				for j := v.origin(i); j < v.origin(end); j++ {
 					covered[j] = true
 				}
 				i = find(v.text, form, end)
 			}
 		}
-	}
-	if covered == nil {
-		return s
 	}
 	var b strings.Builder
 	for i, secret := range covered {
@@ -96,6 +93,18 @@ func (m masker) hide(s string, least int) string {
 		}
 	}
 	return b.String()
+}
+
+// shows reports whether hide would change s.
+func (m masker) shows(s string, least int) bool {
+	for v, ok := (view{text: s}), len(m) > 0; ok; v, ok = v.undone() {
+		for _, form := range m {
+			if len(form) >= least && find(v.text, form, 0) < len(v.text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // in reports whether s has a form of at least so many bytes in it, whole.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -406,4 +407,27 @@ func TestSecretsOfRequest(t *testing.T) {
 		t.Fatalf("%d requests", len(shown))
 	}
 	wantNoLeak(t, "a header of the request", shown, key)
+}
+
+// TestSecretsCost: looking for the key in what the vendor says takes little memory,
+// however much of it could be written otherwise.
+func TestSecretsCost(t *testing.T) {
+	const size = 1 << 20
+	for name, unit := range map[string]string{"JSON": `\\`, "JSON, twice": `{\\\"a\\\":1}`, "URLs": "%", "HTML": "&amp;"} {
+		cost := func(key string) int64 {
+			body := sse(`{"other":"`+strings.Repeat(unit, size/len(unit))+`"}`, stop)
+			c := newClient(t, "http://127.0.0.1:1", responds(200, "text/event-stream", func(*http.Request) io.Reader { return strings.NewReader(body) }),
+				func(cfg *provider.Config) { cfg.APIKey = key })
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if _, err := c.Complete(limited(t), text("q")); err != nil {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&after)
+			return int64(after.TotalAlloc - before.TotalAlloc)
+		}
+		if with, without := cost(key), cost(""); with-without > 6*size {
+			t.Errorf("%s: %d MiB more than without a key", name, (with-without)>>20)
+		}
+	}
 }

@@ -8,9 +8,10 @@ import (
 // view is a text in which the ways of writing of URLs (%2B), JSON (\u002B and \/)
 // and HTML (&#43; and &amp;) are undone, so often as its depth says.
 type view struct {
-	text  string
-	from  []int // by byte of text, where in the first text it was written; nil is the same place
-	depth int
+	text   string
+	mapped bool  // from is kept
+	from   []int // by byte of text, where in the first text it was written; nil is the same place
+	depth  int
 }
 
 // maxDepth is how often they are undone. A body of JSON that a URL quotes and
@@ -30,25 +31,40 @@ func (v view) undone() (view, bool) {
 	if v.depth == maxDepth || !strings.ContainsAny(v.text, `%\&`) {
 		return v, false
 	}
-	next := view{depth: v.depth + 1, from: make([]int, 0, len(v.text)+1)}
+	next := view{depth: v.depth + 1, mapped: v.mapped}
 	var b strings.Builder
+	b.Grow(len(v.text))
 	changed := false
 	i := 0
 	for i < len(v.text) {
 		text, n := unescape(v.text[i:])
+		step := 0 // what is undone was all written in one place
 		if n == 0 {
-			text, n = v.text[i:i+1], 1
+			text, step = plain(v.text[i:]), 1
+			n = len(text)
 		} else {
 			changed = true
 		}
-		for range len(text) {
-			next.from = append(next.from, v.origin(i))
+		for j := 0; v.mapped && j < len(text); j++ {
+			next.from = append(next.from, v.origin(i+j*step))
 		}
 		b.WriteString(text)
 		i += n
 	}
-	next.text, next.from = b.String(), append(next.from, v.origin(i))
+	next.text = b.String()
+	if v.mapped {
+		next.from = append(next.from, v.origin(i))
+	}
 	return next, changed
+}
+
+// plain returns the beginning of s, of at least one byte, up to where something
+// may have to be undone.
+func plain(s string) string {
+	if n := strings.IndexAny(s[1:], `%\&`); n >= 0 {
+		return s[:n+1]
+	}
+	return s
 }
 
 // unescape returns what the beginning of s, which is not empty, stands for and how
@@ -57,7 +73,7 @@ func unescape(s string) (text string, n int) {
 	switch s[0] {
 	case '%':
 		if len(s) >= 3 {
-			if b, err := strconv.ParseUint(s[1:3], 16, 8); err == nil {
+			if b, ok := hex(s[1:3]); ok {
 				return string([]byte{byte(b)}), 3
 			}
 		}
@@ -66,8 +82,8 @@ func unescape(s string) (text string, n int) {
 		case len(s) >= 2 && strings.IndexByte(`"\/`, s[1]) >= 0:
 			return s[1:2], 2
 		case len(s) >= 6 && s[1] == 'u':
-			if r, err := strconv.ParseUint(s[2:6], 16, 16); err == nil {
-				return string(rune(r)), 6
+			if r, ok := hex(s[2:6]); ok {
+				return string(r), 6
 			}
 		}
 	case '&':
@@ -78,6 +94,22 @@ func unescape(s string) (text string, n int) {
 		}
 	}
 	return "", 0
+}
+
+// hex reads digits of base 16, at most seven. Unlike strconv it makes no error,
+// since most of what is looked at is none.
+func hex(digits string) (n rune, ok bool) {
+	for _, c := range []byte(digits) {
+		switch lower := c | 0x20; {
+		case '0' <= c && c <= '9':
+			n = n<<4 | rune(c-'0')
+		case 'a' <= lower && lower <= 'f':
+			n = n<<4 | rune(lower-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return n, true
 }
 
 // entity returns what a name between & and ; stands for in HTML, "" if that is
