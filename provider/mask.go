@@ -79,6 +79,9 @@ func (m masker) hide(s string, least int) string {
 				for j := v.origin(i); j < v.origin(end); j++ {
 					covered[j] = true
 				}
+				if end < i+len(form) {
+					end = i + 1 // a part of one, within which a whole one may begin
+				}
 				i = find(v.text, form, end)
 			}
 		}

@@ -431,3 +431,14 @@ func TestSecretsCost(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretsOddKeys: keys that repeat themselves.
+func TestSecretsOddKeys(t *testing.T) {
+	for _, tt := range []struct{ key, told string }{
+		{"abababababababab-MARKED-012345", "the key ababababababababab-MARKED-012345"},
+	} {
+		c := newClient(t, serve(t, answer(500, "text/plain", tt.told)).URL, func(cfg *provider.Config) { cfg.APIKey = tt.key })
+		_, err := c.Complete(limited(t), text("q"))
+		wantError(t, wire.AsError(err, ""), wire.CauseVendor, "[key hidden]")
+	}
+}
