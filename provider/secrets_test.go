@@ -432,10 +432,14 @@ func TestSecretsCost(t *testing.T) {
 	}
 }
 
-// TestSecretsOddKeys: keys that repeat themselves.
+// TestSecretsOddKeys: keys that repeat themselves, or look as if they were written
+// for a URL.
 func TestSecretsOddKeys(t *testing.T) {
 	for _, tt := range []struct{ key, told string }{
 		{"abababababababab-MARKED-012345", "the key ababababababababab-MARKED-012345"},
+		{"tok%2Bab/cdef-MARKED", `the key tok%2Bab\/cdef-MARKED`},
+		{"tok%2Bab/cdef-MARKED", `the key tok%2Bab&#47;cdef-MARKED`},
+		{"tok%2Bab/cdef-MARKED", `the key tok%252Bab%2Fcdef-MARKED`},
 	} {
 		c := newClient(t, serve(t, answer(500, "text/plain", tt.told)).URL, func(cfg *provider.Config) { cfg.APIKey = tt.key })
 		_, err := c.Complete(limited(t), text("q"))
