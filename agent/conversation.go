@@ -180,13 +180,15 @@ func numberOf(id string) int {
 // waiting returns the calls that have no result yet: of the last answer, if it
 // finished and nothing but results and notices followed, and that answer.
 func (c *Conversation) waiting() ([]wire.Part, wire.Message) {
-	var results []wire.Part
+	results := map[resultKey]int{}
 	for i := len(c.records) - 1; i >= 0; i-- {
 		r := c.records[i]
 		switch r.entry.Role {
 		case RoleNotice:
 		case RoleTool:
-			results = append(results, r.entry.Parts...)
+			for k := range r.entry.Parts {
+				results[keyOf(&r.entry.Parts[k])]++
+			}
 		case RoleAssistant:
 			if r.build != nil || r.entry.Status != StatusComplete {
 				return nil, wire.Message{}
@@ -196,8 +198,8 @@ func (c *Conversation) waiting() ([]wire.Part, wire.Message) {
 				if !isCall(p) || cutCall(p) {
 					continue
 				}
-				if at := slices.IndexFunc(results, func(q wire.Part) bool { return answers(&q, &p) }); at >= 0 {
-					results = slices.Delete(slices.Clone(results), at, at+1)
+				if key := keyOf(&p); results[key] > 0 {
+					results[key]--
 				} else {
 					calls = append(calls, p)
 				}

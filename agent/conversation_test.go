@@ -576,3 +576,30 @@ func BenchmarkSnapshot(b *testing.B) {
 		}
 	}
 }
+
+// TestManyCalls: what a thousand calls of one answer cost, and thousands of answers
+// whose calls have one id, does not grow with the cube of their number.
+func TestManyCalls(t *testing.T) {
+	const n = 1500
+	calls, results := make([]wire.Part, n), make([]agent.Entry, n)
+	for i := range n {
+		id := fmt.Sprint("c", i)
+		calls[i], results[i] = call(id, "get", "{}"), toolResult(id, "x")
+	}
+	begun := time.Now()
+	var c agent.Conversation
+	c.AddUser(text("q"))
+	c.Add(answered(calls...))
+	for _, e := range results[:n/2] {
+		c.Add(e)
+	}
+	for range n {
+		c.AddUser(text("q"))
+		c.Add(answered(calls[0]))
+		c.Add(results[0])
+	}
+	c.Snapshot().Messages()
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

@@ -86,6 +86,7 @@ func sendable(history []wire.Message, notes *[]wire.Note) []wire.Message {
 // no id twice. The new one depends on nothing but what stands before.
 func unlike(ms []wire.Message, notes *[]wire.Note) {
 	seen := map[string]bool{}
+	next := map[string]int{} // by the id that is not to be had, where to look on
 	for i := range ms {
 		m := &ms[i]
 		if m.Role != wire.RoleAssistant {
@@ -96,12 +97,13 @@ func unlike(ms []wire.Message, notes *[]wire.Note) {
 			if !isCall(m.Parts[j]) {
 				continue
 			}
-			id, base, n := m.Parts[j].ID, m.Parts[j].ID, 2
+			id, base := m.Parts[j].ID, m.Parts[j].ID
 			if id == "" {
 				id, base = "call_1", "call"
 			}
-			for ; seen[id]; n++ {
+			for n := max(2, next[base]); seen[id]; n++ {
 				id = base + "_" + strconv.Itoa(n)
+				next[base] = n + 1
 			}
 			seen[id] = true
 			if id != m.Parts[j].ID && i+1 < len(ms) && calls < len(ms[i+1].Parts) {
@@ -190,8 +192,16 @@ func paired(m *wire.Message, tools []wire.Message) (results []wire.Message, lost
 	return []wire.Message{t}, lost, made
 }
 
-// answers reports whether result is one of call. Calls without an id are told
-// apart by their name and order.
-func answers(result, call *wire.Part) bool {
-	return result.ID == call.ID && (call.ID != "" || result.Name == call.Name)
+// resultKey is what a call and its result have in common: the id, or the name
+// where there is none. Those that are alike are told apart by their order.
+type resultKey struct{ id, name string }
+
+func keyOf(p *wire.Part) resultKey {
+	if p.ID == "" {
+		return resultKey{name: p.Name}
+	}
+	return resultKey{id: p.ID}
 }
+
+// answers reports whether result can be one of call.
+func answers(result, call *wire.Part) bool { return keyOf(result) == keyOf(call) }
