@@ -92,10 +92,11 @@ type Agent struct {
 //
 // Nothing happens before the sequence is ranged over, and each range is a run of
 // its own. A conversation takes one run at a time; what others add meanwhile is
-// sent with the next request. Each tool runs in a goroutine. One that is still
-// running [ToolGrace] after ctx was cancelled or the loop left is left behind, and
-// its goroutine ends when the tool returns: a tool that ignores its context is at
-// fault. What it returns then becomes a notice.
+// sent with the next request, behind the results of the calls that it came upon.
+// Each tool runs in a goroutine. One that is still running [ToolGrace] after ctx was
+// cancelled or the loop left is left behind, and its goroutine ends when the tool
+// returns: a tool that ignores its context is at fault. What it returns then
+// becomes a notice.
 func (a *Agent) Run(ctx context.Context, c *Conversation, input ...wire.Part) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -157,6 +158,7 @@ func (r *run) turns(input []wire.Part) (wire.Ending, error) {
 	if len(input) > 0 {
 		r.conv.AddUser(input...)
 	}
+	defer r.conv.hold()()
 	for pauses := 0; ; {
 		if err := stopped(r.ctx); err != nil {
 			return failed(err)

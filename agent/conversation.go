@@ -22,12 +22,15 @@ import (
 // message of the user's is appended, wherever it was cancelled, forked, saved and
 // loaded. To that end a call of a tool that has no result when something else
 // follows gets one that says so, as an entry of its own; a result that comes
-// after that is kept as a notice.
+// after that is kept as a notice. What the user says while the answer still comes,
+// or during a run, is no such thing: it is sent behind the
+// results.
 type Conversation struct {
 	mu      sync.Mutex
 	records []*record // appended to; a record that is over is replaced in a copy alone
 	open    []int     // the records of streams that go on
 	index   map[string]int
+	held    int    // runs that go on, and bring the results of calls
 	last    int    // the number of the last id
 	version uint64 // counts changes
 	changed chan struct{}
@@ -69,7 +72,7 @@ func NewConversation(history ...wire.Message) *Conversation {
 // A result of a tool that no call waits for, because it has one or because the
 // conversation went on, is kept as a notice, whose id is returned if it was the
 // only one. Calls that still wait for a result get one before an entry of another
-// role.
+// role, unless a run is about to bring theirs.
 //
 // An error without an id says what is wrong with the entry, which was not added.
 // One beside an id is that of [Conversation.Err]: the entry is there and may not be
@@ -133,7 +136,11 @@ func (c *Conversation) add(e Entry) string {
 			defer c.push(kept)
 		}
 		e.Parts = awaited
-	case RoleUser, RoleAssistant, RoleSystem:
+	case RoleUser, RoleSystem:
+		if c.held == 0 {
+			c.settle("")
+		}
+	case RoleAssistant:
 		c.settle("")
 	}
 	return c.push(e)
@@ -178,13 +185,12 @@ func numberOf(id string) int {
 }
 
 // waiting returns the calls that have no result yet: of the last answer, if it
-// finished and nothing but results and notices followed, and that answer.
+// finished, and that answer. What the user said when they had to wait is behind it.
 func (c *Conversation) waiting() ([]wire.Part, wire.Message) {
 	results := map[resultKey]int{}
 	for i := len(c.records) - 1; i >= 0; i-- {
 		r := c.records[i]
 		switch r.entry.Role {
-		case RoleNotice:
 		case RoleTool:
 			for k := range r.entry.Parts {
 				results[keyOf(&r.entry.Parts[k])]++
@@ -205,8 +211,6 @@ func (c *Conversation) waiting() ([]wire.Part, wire.Message) {
 				}
 			}
 			return calls, r.entry.message()
-		default:
-			return nil, wire.Message{}
 		}
 	}
 	return nil, wire.Message{}
@@ -250,6 +254,19 @@ func (c *Conversation) Settle(why string) int {
 	n := len(c.records)
 	c.settle(why)
 	return len(c.records) - n
+}
+
+// hold says that a run goes on, which brings the results of the calls that wait, until the
+// function that it returns is called.
+func (c *Conversation) hold() (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.held--
+	}
 }
 
 // at returns the record of an id whose stream goes on.

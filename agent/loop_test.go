@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -429,5 +430,43 @@ func TestLeave(t *testing.T) {
 			t.Errorf("left at %s: %d results are recorded, want %d", kind, results, want)
 		}
 		sendable(t, &c)
+	}
+}
+
+// TestUserMeanwhile: what the user says during a run stands behind the results of
+// the calls that it comes upon, and costs none of them.
+func TestUserMeanwhile(t *testing.T) {
+	for _, when := range []agent.EventKind{agent.EventModel, agent.EventMessage, agent.EventToolStart, agent.EventToolEnd} {
+		t.Run(string(when), func(t *testing.T) {
+			s := &script{turns: [][]wire.Event{says(wire.FinishToolCall, call("1", "get", `{"a":1}`), call("2", "get", `{"a":2}`)), says(wire.FinishStop, text("ok"))}}
+			var c agent.Conversation
+			said := false
+			for ev, err := range (&agent.Agent{Model: s, Tools: []agent.Tool{echo("get")}, MaxParallel: 1}).Run(t.Context(), &c, text("q")) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ev.Kind == when && !said {
+					said = true
+					c.AddUser(text("by the way"))
+					sendable(t, &c)
+				}
+			}
+			const want = `user(q) assistant(1?2?) tool(1={"a":1} 2={"a":2}) user(by the way)`
+			if got := brief(s.requests[1].Messages); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			sendable(t, &c)
+			var b bytes.Buffer
+			c.Save(&b)
+			loaded, _, err := agent.Load(&b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			one, _ := c.Snapshot().Messages()
+			two, _ := loaded.Snapshot().Messages()
+			if brief(one) != brief(two) || !strings.HasPrefix(brief(one), want) {
+				t.Errorf("loaded it is %s, and was %s", brief(two), brief(one))
+			}
+		})
 	}
 }

@@ -16,7 +16,7 @@ import (
 //     other. Texts without content are left out.
 //   - The first message is the user's: what stands before it is left out.
 //   - Each call has exactly one result, and each result its call; see
-//     [Sendable].
+//     [Sendable]. What the user said before the results came stands behind them.
 //
 // The path of a note is entries[id]. What an entry becomes depends on nothing
 // that comes after the results of its calls, so a conversation that grows by
@@ -29,12 +29,14 @@ func (s Snapshot) Messages() ([]wire.Message, []wire.Note) {
 	}
 	var ms []wire.Message
 	begun := false
+	behind := -1 // where results of the last answer's calls go, -1 if it has none
 	for _, e := range s.All() {
 		switch {
 		case e.Role == RoleNotice:
 			continue
 		case e.Role == RoleAssistant && e.Status == StatusError:
 			note(&e, "the answer failed")
+			behind = -1
 			continue
 		case !begun && (e.Role == RoleAssistant || e.Role == RoleTool):
 			note(&e, "a conversation begins with the user")
@@ -42,7 +44,17 @@ func (s Snapshot) Messages() ([]wire.Message, []wire.Note) {
 		}
 		m := e.message()
 		switch e.Role {
+		case RoleTool:
+			if behind >= 0 {
+				ms = slices.Insert(ms, behind, m)
+				behind++
+				continue
+			}
 		case RoleAssistant:
+			behind = -1
+			if e.Status == StatusComplete {
+				behind = len(ms) + 1
+			}
 			if e.Status != StatusComplete {
 				whole := len(m.Parts)
 				if m = textOnly(m); len(m.Parts) < whole {
