@@ -61,6 +61,8 @@ func (r *run) answer(m *wire.Message) error {
 	}
 	done := make(chan *job, len(jobs)) // so that nobody waits to be heard
 	running, whole := 0, false
+	over := make(chan struct{}) // every call has its result
+	defer close(over)
 	defer func() {
 		if whole {
 			return
@@ -102,7 +104,7 @@ func (r *run) answer(m *wire.Message) error {
 		running++
 		j.started = time.Now()
 		go func() {
-			r.work(j)
+			r.work(j, over)
 			done <- j
 		}()
 	}
@@ -156,11 +158,13 @@ func (r *run) ready(m *wire.Message, j *job) bool {
 	return true
 }
 
-// work runs a call.
-func (r *run) work(j *job) {
+// work runs a call. What its tool returns too late is taken when over is closed, so
+// that it does not come before the result that stands in.
+func (r *run) work(j *job, over <-chan struct{}) {
 	ctx, cancel := r.agent.toolTime(context.WithValue(r.ctx, displayKey{}, &j.shown))
 	defer cancel()
 	j.result = j.tool.result(ctx, r.ctx, j.call, j.args, func(o outcome) {
+		<-over
 		late := &job{call: j.call, result: resultOf(j.call, o)}
 		r.trim(&late.result)
 		r.record(late)

@@ -23,8 +23,7 @@ import (
 // loaded. To that end a call of a tool that has no result when something else
 // follows gets one that says so, as an entry of its own; a result that comes
 // after that is kept as a notice. What the user says while the answer still comes,
-// or during a run, is no such thing: it is sent behind the
-// results.
+// or during a run, is no such thing: it is sent behind the results.
 type Conversation struct {
 	mu      sync.Mutex
 	records []*record // appended to; a record that is over is replaced in a copy alone

@@ -470,3 +470,32 @@ func TestUserMeanwhile(t *testing.T) {
 		})
 	}
 }
+
+// TestLateIsNotice: what a tool returns after its time is a notice, also where the
+// caller has not yet seen that its time was up.
+func TestLateIsNotice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{turns: [][]wire.Event{says(wire.FinishToolCall, call("1", "slow", `{}`), call("2", "get", `{}`)), says(wire.FinishStop, text("ok"))}}
+		slow := agent.Func("slow", "", "", func(context.Context, struct{}) (string, error) {
+			time.Sleep(agent.ToolGrace + 2*time.Second)
+			return "late", nil
+		})
+		var c agent.Conversation
+		for ev := range (&agent.Agent{Model: s, ToolTimeout: time.Second, Tools: []agent.Tool{slow, echo("get")}}).Run(t.Context(), &c, text("q")) {
+			if ev.Kind != agent.EventToolEnd {
+				continue
+			}
+			if e, _ := c.Snapshot().Find(ev.Entry); e.Role != agent.RoleTool {
+				t.Errorf("the result of %s is a %s", ev.Call.Name, e.Role)
+			}
+			time.Sleep(time.Minute)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		last := c.Snapshot().Entry(c.Snapshot().Len() - 1)
+		if notices := strings.Count(fmt.Sprint(entries(c.Snapshot())), "notice"); notices != 1 {
+			t.Errorf("%d notices, the last entry is %+v", notices, last)
+		}
+		contains(t, brief(s.requests[1].Messages), "1!This call was stopped", "2={}")
+	})
+}
