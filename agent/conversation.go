@@ -312,7 +312,8 @@ func (c *Conversation) Cancel(id string) error {
 func (c *Conversation) end(r *record) {
 	e := r.now()
 	if e.Ending == nil {
-		e.Ending = &wire.Ending{Cause: wire.CauseFinished, Finish: wire.FinishOther}
+		err := &wire.Error{Cause: wire.CauseProtocol, RequestID: e.RequestID, Message: "the end event does not say how the stream ended"}
+		e.Ending = &wire.Ending{Cause: err.Cause, Err: err}
 	}
 	e.Status = statusOf(e.Ending)
 	i := c.index[e.ID]
@@ -354,7 +355,8 @@ func (c *Conversation) SetMeta(id, key, value string) error {
 //		…
 //	}
 //
-// If the loop is left before the stream has ended, the entry is cancelled.
+// If the loop is left before the stream has ended, the entry is cancelled. A stream
+// with an error has failed, whatever its end event says.
 func (c *Conversation) Record(stream iter.Seq2[wire.Event, error], id *string) iter.Seq2[wire.Event, error] {
 	return func(yield func(wire.Event, error) bool) {
 		entry, _ := c.Add(Entry{Role: RoleAssistant, Status: StatusStreaming})
@@ -367,9 +369,16 @@ func (c *Conversation) Record(stream iter.Seq2[wire.Event, error], id *string) i
 				c.Cancel(entry)
 			}
 		}()
+		failed := &wire.Error{Cause: wire.CauseTruncated, Message: "the stream has no end event"}
 		for ev, err := range stream {
+			if err != nil {
+				failed = wire.AsError(err, wire.CauseProtocol)
+			}
 			if ev.Kind == wire.EventEnd {
 				ended = true
+				if err != nil && (ev.End == nil || ev.End.Cause == wire.CauseFinished) {
+					ev.End = &wire.Ending{Cause: failed.Cause, Err: failed}
+				}
 			}
 			c.Append(entry, ev) // it is ours, and open
 			if !yield(ev, err) || ended {
@@ -378,8 +387,7 @@ func (c *Conversation) Record(stream iter.Seq2[wire.Event, error], id *string) i
 		}
 		if !ended {
 			ended = true
-			e := &wire.Error{Cause: wire.CauseTruncated, Message: "the stream has no end event"}
-			c.Append(entry, wire.Event{Kind: wire.EventEnd, End: &wire.Ending{Cause: e.Cause, Err: e}})
+			c.Append(entry, wire.Event{Kind: wire.EventEnd, End: &wire.Ending{Cause: failed.Cause, Err: failed}})
 		}
 	}
 }

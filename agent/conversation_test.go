@@ -603,3 +603,36 @@ func TestManyCalls(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// TestNoFinish: an end that does not say how, and one beside an error, is no success.
+func TestNoFinish(t *testing.T) {
+	reset := &wire.Error{Cause: wire.CauseReset, Message: "it broke"}
+	end := says(wire.FinishStop)[2]
+	for _, tt := range []struct {
+		name  string
+		last  wire.Event
+		err   error
+		cause wire.Cause
+	}{
+		{"no ending", wire.Event{Kind: wire.EventEnd}, nil, wire.CauseProtocol},
+		{"no ending, an error", wire.Event{Kind: wire.EventEnd}, reset, wire.CauseReset},
+		{"finished, an error", end, reset, wire.CauseReset},
+		{"no end, an error", wire.Event{}, reset, wire.CauseReset},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var c agent.Conversation
+			for range c.Record(func(yield func(wire.Event, error) bool) {
+				for _, ev := range start(text("half")) {
+					if !yield(ev, nil) {
+						return
+					}
+				}
+				yield(tt.last, tt.err)
+			}, nil) {
+			}
+			if e := c.Snapshot().Entry(0); e.Status != agent.StatusError || e.Ending.Cause != tt.cause || e.Ending.Err == nil {
+				t.Errorf("got %s, %+v", e.Status, e.Ending)
+			}
+		})
+	}
+}
