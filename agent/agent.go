@@ -64,7 +64,8 @@ type Agent struct {
 	// model no more. Zero is any number.
 	MaxCalls int
 	// MaxTokens is how many tokens a run may cost, of input and output together,
-	// before it calls the model no more. Zero is any number.
+	// before it calls the model no more. Those that the vendor does not count
+	// are none. Zero is any number.
 	MaxTokens int64
 	// MaxTime is how long a run may take; it is then stopped as if it were
 	// cancelled. Zero is any time.
@@ -132,7 +133,8 @@ type run struct {
 	tools   []wire.Tool // what the model is told
 	limit   int
 	turn    int
-	calls   int // of tools
+	calls   int   // of tools
+	tokens  int64 // that are known
 	usage   wire.Usage
 	counted bool               // usage holds a turn
 	told    map[wire.Note]bool // notes that were yielded
@@ -423,6 +425,7 @@ func (r *run) count(e *Entry) {
 	if e.Usage.IsZero() && e.Origin == nil {
 		return
 	}
+	r.tokens += e.Usage.InputTokens.Value() + e.Usage.OutputTokens.Value()
 	r.usage, r.counted = addUsage(r.usage, e.Usage, r.counted), true
 }
 

@@ -54,13 +54,13 @@ func stopped(ctx context.Context) *wire.Error {
 // spent returns why the run may not call the model again, nil if it may.
 func (r *run) spent() *wire.Error {
 	a := r.agent
-	switch tokens := r.usage.InputTokens.Value() + r.usage.OutputTokens.Value(); {
+	switch {
 	case r.turn == r.limit:
 		return limitError(ErrTurnLimit, fmt.Sprintf("the model was called %d times, as often as a run may", r.limit))
 	case a.MaxCalls > 0 && r.calls >= a.MaxCalls:
 		return limitError(ErrCallLimit, fmt.Sprintf("the model called tools %d times, of %d that a run may", r.calls, a.MaxCalls))
-	case a.MaxTokens > 0 && tokens >= a.MaxTokens:
-		return limitError(ErrTokenLimit, fmt.Sprintf("the run cost %d tokens, of %d that it may", tokens, a.MaxTokens))
+	case a.MaxTokens > 0 && r.tokens >= a.MaxTokens:
+		return limitError(ErrTokenLimit, fmt.Sprintf("the run cost %d tokens, of %d that it may", r.tokens, a.MaxTokens))
 	}
 	return nil
 }

@@ -499,3 +499,13 @@ func TestLateIsNotice(t *testing.T) {
 		contains(t, brief(s.requests[1].Messages), "1!This call was stopped", "2={}")
 	})
 }
+
+// TestTokensOfSome: an answer whose cost is unknown does not lift the limit.
+func TestTokensOfSome(t *testing.T) {
+	uncounted := slices.DeleteFunc(says(wire.FinishToolCall, call("1", "get", `{}`)), func(ev wire.Event) bool { return ev.Kind == wire.EventUsage })
+	s := &script{turns: [][]wire.Event{uncounted, says(wire.FinishToolCall, call("1", "get", `{}`))}, repeat: true}
+	p := play(t, t.Context(), &agent.Agent{Model: s, MaxTokens: 20, Tools: []agent.Tool{echo("get")}}, hello, nil)
+	if !errors.Is(p.err, agent.ErrTokenLimit) || p.end().Turns != 3 {
+		t.Errorf("%v after %d turns", p.err, p.end().Turns)
+	}
+}
