@@ -370,6 +370,9 @@ func (r *run) ask() (Entry, error) {
 		}
 	}
 	entry, _ := r.conv.Snapshot().Find(id)
+	if failure == nil && entry.Ending.Err != nil { // another one ended the entry
+		failure = entry.Ending.Err
+	}
 	r.count(&entry)
 	return entry, failure
 }

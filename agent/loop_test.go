@@ -509,3 +509,20 @@ func TestTokensOfSome(t *testing.T) {
 		t.Errorf("%v after %d turns", p.err, p.end().Turns)
 	}
 }
+
+// TestEntryCancelled: a run whose entry another one cancels ends with that.
+func TestEntryCancelled(t *testing.T) {
+	s := &script{turns: [][]wire.Event{says(wire.FinishToolCall, text("abc"), call("1", "get", `{}`))}}
+	var c agent.Conversation
+	var evs []agent.Event
+	var last error
+	for ev, err := range (&agent.Agent{Model: s, Tools: []agent.Tool{echo("get")}}).Run(t.Context(), &c, text("q")) {
+		if ev.Model != nil && ev.Model.Kind == wire.EventDelta {
+			c.Cancel(ev.Entry)
+		}
+		evs, last = append(evs, ev), err
+	}
+	if err := checkRun(evs, last); err != nil || last == nil || evs[len(evs)-1].End.Cause != wire.CauseCancelled {
+		t.Errorf("%v; the run ended with %v", err, last)
+	}
+}
