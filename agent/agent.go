@@ -378,7 +378,7 @@ func (r *run) ask() (Entry, error) {
 }
 
 // ending returns the ending of a message whose end event came, with an error if
-// and only if it did not finish.
+// and only if it did not finish. One that [Agent.MaxTime] stopped says so.
 func (r *run) ending(end *wire.Ending, failure *error, requestID string) *wire.Ending {
 	switch {
 	case end == nil && *failure == nil, *failure != nil && (end == nil || end.Cause == wire.CauseFinished || end.Err == nil):
@@ -388,6 +388,12 @@ func (r *run) ending(end *wire.Ending, failure *error, requestID string) *wire.E
 		c := *end
 		c.Err = &wire.Error{Cause: end.Cause, RequestID: requestID}
 		end = &c
+	}
+	if end.Cause == wire.CauseCancelled || end.Cause == wire.CauseDeadline {
+		if e := stopped(r.ctx); e != nil && e.Cause == wire.CauseLimit { // the model does not know why
+			e.RequestID, e.Err = requestID, errors.Join(e.Err, end.Err)
+			end, *failure = &wire.Ending{Cause: e.Cause, Err: e}, e
+		}
 	}
 	if *failure == nil && end.Err != nil {
 		*failure = end.Err

@@ -116,6 +116,10 @@ func TestLimits(t *testing.T) {
 			for _, err := range (&agent.Agent{Model: model, MaxTime: time.Minute}).Run(t.Context(), &c, text("q")) {
 				last = err
 			}
+			var failed *wire.Error
+			if !errors.Is(last, agent.ErrTimeLimit) || !errors.As(last, &failed) || failed.Cause != wire.CauseLimit {
+				t.Errorf("the run ended with %v", last)
+			}
 			if e := c.Snapshot().Entry(1); last == nil || e.Status != agent.StatusCancelled || e.Text() != "ha" {
 				t.Errorf("%v, %+v", last, e)
 			}
