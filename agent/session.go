@@ -30,8 +30,9 @@ const (
 
 // journal is where the entries of a conversation are saved. Nil is nowhere.
 type journal struct {
-	w   io.WriteCloser
-	err error // of the first write that failed; nothing is written after it
+	f    *os.File
+	size int64 // of the file, as long as nobody else writes in it
+	err  error // of the first write that failed; nothing is written after it
 }
 
 func (j *journal) write(e *Entry) {
@@ -39,12 +40,30 @@ func (j *journal) write(e *Entry) {
 		return
 	}
 	line, err := encodeEntry(e)
+	if err == nil && len(line) > maxLine {
+		err = fmt.Errorf("an entry is longer than %d bytes", maxLine)
+	}
 	if err == nil {
-		_, err = j.w.Write(line)
+		err = j.append(line)
 	}
 	if err != nil {
 		j.err = fmt.Errorf("agent: the conversation can no longer be saved: %w", err)
 	}
+}
+
+// append writes a line, unless another program has the file open too: its entries
+// would have the ids of ours, and be taken for changes of them.
+func (j *journal) append(line []byte) error {
+	st, err := j.f.Stat()
+	if err != nil {
+		return err
+	}
+	if st.Size() != j.size {
+		return errors.New("another program writes in the file")
+	}
+	n, err := j.f.Write(line)
+	j.size += int64(n)
+	return err
 }
 
 func (j *journal) failure() error {
@@ -94,7 +113,8 @@ func Load(r io.Reader) (*Conversation, []wire.Note, error) {
 // is no such file yet, and saves in it from then on: each entry when it is added
 // or its stream ends. The notes are those of [Load]; a line that a crash tore is
 // cut off the file. It must be a regular file; a new one is its owner's alone to
-// read. One program at a time may have the file open. Close ends it.
+// read. One program at a time may have the file open; where another one has written
+// in it, nothing more is saved, and [Conversation.Err] says so. Close ends it.
 func OpenSession(name string) (*Conversation, []wire.Note, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -105,14 +125,15 @@ func OpenSession(name string) (*Conversation, []wire.Note, error) {
 		return nil, nil, fmt.Errorf("agent: %s is no file in which a conversation can be kept", name)
 	}
 	c, notes, whole, err := load(f)
+	size := int64(0)
 	if err == nil {
-		err = repair(f, whole)
+		size, err = repair(f, whole)
 	}
 	if err != nil {
 		f.Close()
 		return nil, notes, fmt.Errorf("%s: %w", name, err)
 	}
-	c.log = &journal{w: f}
+	c.log = &journal{f: f, size: size}
 	c.settle("")
 	if err := c.log.failure(); err != nil {
 		f.Close()
@@ -121,13 +142,13 @@ func OpenSession(name string) (*Conversation, []wire.Note, error) {
 	return c, notes, nil
 }
 
-// repair makes the file end behind its last whole line.
-func repair(f *os.File, whole extent) error {
+// repair makes the file end behind its last whole line, and returns its size then.
+func repair(f *os.File, whole extent) (int64, error) {
 	if err := f.Truncate(whole.size); err != nil {
-		return err
+		return 0, err
 	}
 	if _, err := f.Seek(whole.size, io.SeekStart); err != nil {
-		return err
+		return 0, err
 	}
 	add := ""
 	switch {
@@ -137,7 +158,7 @@ func repair(f *os.File, whole extent) error {
 		add = "\n"
 	}
 	_, err := io.WriteString(f, add)
-	return err
+	return whole.size + int64(len(add)), err
 }
 
 // Close stops saving, and returns the first error that saving met. A
@@ -148,7 +169,7 @@ func (c *Conversation) Close() error {
 	if c.log == nil {
 		return nil
 	}
-	err := errors.Join(c.log.err, c.log.w.Close())
+	err := errors.Join(c.log.err, c.log.f.Close())
 	c.log = nil
 	return err
 }

@@ -282,6 +282,37 @@ func TestSessionTold(t *testing.T) {
 	}
 }
 
+// TestSessionShared: of two that have one file open the second to write stops saving
+// and says so; nothing that was saved is lost.
+func TestSessionShared(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "s")
+	a, _, err := agent.OpenSession(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.AddUser(text("one"))
+	b, _, err := agent.OpenSession(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.AddUser(text("two, which is longer"))
+	b.AddUser(text("three"))
+	a.AddUser(text("four"))
+	if a.Err() != nil || b.Err() == nil || b.Snapshot().Len() != 2 {
+		t.Errorf("the first %v, the second %v", a.Err(), b.Err())
+	}
+	b.Close()
+	a.Close()
+	c, notes, err := agent.OpenSession(name)
+	if err != nil || len(notes) > 0 {
+		t.Fatal(err, notes)
+	}
+	defer c.Close()
+	if got := brief(func() []wire.Message { m, _ := c.Snapshot().Messages(); return m }()); got != "user(one|two, which is longer|four)" {
+		t.Errorf("saved is %s", got)
+	}
+}
+
 func FuzzLoad(f *testing.F) {
 	var c agent.Conversation
 	c.AddUser(text("q"))
