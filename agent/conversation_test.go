@@ -636,3 +636,24 @@ func TestNoFinish(t *testing.T) {
 		})
 	}
 }
+
+// TestInstructionBeforeUser: an instruction that comes first, or after an answer, is
+// sent behind what the user says next.
+func TestInstructionBeforeUser(t *testing.T) {
+	var c agent.Conversation
+	system := agent.Entry{Role: agent.RoleSystem, Parts: []wire.Part{text("be brief")}}
+	c.Add(system)
+	sendable(t, &c)
+	c.AddUser(text("q"))
+	c.Add(answered(text("a")))
+	c.Add(system)
+	sendable(t, &c)
+	c.AddUser(text("r"))
+	c.Add(system)
+	c.AddUser(text("s"))
+	sendable(t, &c)
+	messages, _ := c.Snapshot().Messages()
+	if got := brief(messages); got != "user(q) system(be brief) assistant(a) user(r|s) system(be brief) system(be brief)" {
+		t.Errorf("got %s", got)
+	}
+}

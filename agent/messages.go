@@ -14,7 +14,9 @@ import (
 //     cancelled, or that still comes, is its text alone.
 //   - Neighbours of the role user become one message, their parts one after the
 //     other. Texts without content are left out.
-//   - The first message is the user's: what stands before it is left out.
+//   - The first message is the user's: answers and results before it are left
+//     out, and instructions stand behind it, as they do wherever one comes
+//     directly before what the user says.
 //   - Each call has exactly one result, and each result its call; see
 //     [Sendable]. What the user said before the results came stands behind them.
 //
@@ -78,32 +80,38 @@ func (s Snapshot) Messages() ([]wire.Message, []wire.Note) {
 	return merged(sendable(ms, &notes), &notes), notes
 }
 
-// merged returns messages of which no two neighbours are the user's. A system
-// message may stand between two, and then follows them both, since no protocol
-// takes one before what the user says.
+// merged returns messages of which no two neighbours are the user's. What the user
+// says stands before the system messages that directly precede it, since no protocol
+// takes one before it.
 func merged(ms []wire.Message, notes *[]wire.Note) []wire.Message {
-	out := ms[:0]
+	out := make([]wire.Message, 0, len(ms))
 	own := false // the parts of the last message of the user's are a copy
-	last := -1   // where that is, if nothing but system messages follows it
+	at := 0      // behind the last message that is no system message
 	for _, m := range ms {
+		if m.Role == wire.RoleSystem {
+			out = append(out, m)
+			continue
+		}
+		if m.Role == wire.RoleUser && at < len(out) {
+			*notes = append(*notes, wire.Note{Code: wire.NoteConverted, Path: "messages[" + strconv.Itoa(len(out)) + "]",
+				Detail: "what the user says stands before an instruction that came between"})
+		}
 		switch {
-		case m.Role == wire.RoleUser && last >= 0 && mergeable(&out[last], &m):
-			if last < len(out)-1 {
-				*notes = append(*notes, wire.Note{Code: wire.NoteConverted, Path: "messages[" + strconv.Itoa(len(out)) + "]",
-					Detail: "what the user says stands before an instruction that came between"})
-			}
-			u := &out[last]
+		case m.Role == wire.RoleUser && at > 0 && out[at-1].Role == wire.RoleUser && mergeable(&out[at-1], &m):
+			u := &out[at-1]
 			if !own {
 				u.Parts, own = slices.Clone(u.Parts), true
 			}
 			u.Parts = append(u.Parts, m.Parts...)
 			continue
 		case m.Role == wire.RoleUser:
-			last, own = len(out), false
-		case m.Role != wire.RoleSystem:
-			last = -1
+			out = slices.Insert(out, at, m)
+			own = false
+			at++
+		default:
+			out = append(out, m)
+			at = len(out)
 		}
-		out = append(out, m)
 	}
 	return out
 }
