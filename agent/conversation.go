@@ -83,20 +83,11 @@ func (c *Conversation) Add(e Entry) (id string, err error) {
 	case e.Status == "":
 		e.Status = StatusComplete
 	}
-	switch e.Role {
-	case RoleUser, RoleTool, RoleSystem, RoleNotice:
-		if e.Status != StatusComplete {
-			return "", fmt.Errorf("agent: an entry of the role %q is complete, not %q", e.Role, e.Status)
-		}
-	case RoleAssistant:
-		switch {
-		case e.Status == StatusStreaming && len(e.Parts) > 0:
-			return "", errors.New("agent: an entry that is to be streamed has no parts yet")
-		case e.Status != StatusStreaming && e.Status != StatusComplete && e.Status != StatusError && e.Status != StatusCancelled:
-			return "", fmt.Errorf("agent: there is no status %q", e.Status)
-		}
-	default:
-		return "", fmt.Errorf("agent: there is no role %q", e.Role)
+	if err := e.check(); err != nil {
+		return "", fmt.Errorf("agent: %w", err)
+	}
+	if e.Status == StatusStreaming && len(e.Parts) > 0 {
+		return "", errors.New("agent: an entry that is to be streamed has no parts yet")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

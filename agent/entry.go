@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -57,6 +58,25 @@ type Entry struct {
 	// Meta is the program's own: nothing here reads it but [Conversation.Facts],
 	// whose notice has the key facts, and it is never sent.
 	Meta map[string]string `json:"meta,omitempty"`
+}
+
+// check says what of the role and the status of an entry does not hold.
+func (e *Entry) check() error {
+	switch e.Role {
+	case RoleUser, RoleAssistant, RoleTool, RoleSystem, RoleNotice:
+	default:
+		return fmt.Errorf("there is no role %q", e.Role)
+	}
+	switch e.Status {
+	case StatusComplete:
+	case StatusStreaming, StatusError, StatusCancelled:
+		if e.Role != RoleAssistant {
+			return fmt.Errorf("an entry of the role %q is complete, not %q", e.Role, e.Status)
+		}
+	default:
+		return fmt.Errorf("there is no status %q", e.Status)
+	}
+	return nil
 }
 
 // Text returns the text parts of the entry, joined with nothing between.

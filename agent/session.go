@@ -284,19 +284,8 @@ func readSaved(line []byte, n int, e *Entry) error {
 	if err := json.Unmarshal(line, e); err != nil {
 		return err
 	}
-	switch e.Role {
-	case RoleUser, RoleAssistant, RoleTool, RoleSystem, RoleNotice:
-	default:
-		return fmt.Errorf("there is no role %q", e.Role)
-	}
-	switch e.Status {
-	case StatusComplete:
-	case StatusStreaming, StatusError, StatusCancelled:
-		if e.Role != RoleAssistant {
-			return fmt.Errorf("an entry of the role %q cannot be %s", e.Role, e.Status)
-		}
-	default:
-		return fmt.Errorf("there is no status %q", e.Status)
+	if err := e.check(); err != nil {
+		return err
 	}
 	if numberOf(e.ID) == 0 {
 		return fmt.Errorf("%q is no id of an entry", e.ID)
