@@ -5,7 +5,8 @@ package anthropic
 // close the messages around them (begin), so that neighbours of one role merge
 // and a message without blocks is never written. Whatever the protocol does not
 // allow becomes a finding, and whatever was changed a note, at the place where
-// it is met; Check is the same pass with the bytes thrown away.
+// it is met; Check is the same pass with the bytes thrown away. What every protocol
+// needs for that is in the embedded body.Writer.
 
 import (
 	"strconv"

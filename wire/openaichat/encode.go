@@ -5,7 +5,8 @@ package openaichat
 // settings, with tools.go and effort.go, messages.go the conversation, whose parts
 // are in the files beside it. Whatever the protocol or the profile
 // does not allow becomes a finding, and whatever was changed a note, at the place
-// where it is met; Check is the same pass with the bytes thrown away.
+// where it is met; Check is the same pass with the bytes thrown away. What every protocol
+// needs for that is in the embedded body.Writer.
 
 import (
 	"strconv"
